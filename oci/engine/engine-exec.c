@@ -37,6 +37,7 @@ struct engine_exec {
 	struct strbuf text;
 	struct decision decision;
 	int warden;
+	bool probe;	  /* approved with the container */
 	bool handed_over; /* claim and every further record are the warden's */
 	char id[SESSION_ID_SIZE];
 };
@@ -169,6 +170,8 @@ static int merge(struct engine_exec *x, struct fault *f)
 		r = engine_field_require_process(x->process, f);
 	if (r == 0 && x->basis.facts.isolated)
 		r = engine_exec_merge(jdoc_get(x->merged, "process"), x->process, f);
+	x->probe = r == 0 && !x->call->cgroup && x->call->preserved == 0 &&
+		   engine_exec_take_probe(x->basis.allow, jdoc_get(x->merged, "process"), x->process);
 	if (r == 0)
 		r = take_words(x->process, "args", &x->argv, f);
 	if (r == 0)
@@ -210,13 +213,6 @@ static const char *find_home(char *const *env)
 	return "/root";
 }
 
-/* Approved with the container, so B and C need no other answer; but never an unbounded delete, which is a C. */
-static bool is_probe(const struct engine_exec *x)
-{
-	return x->decision.verdict->level != 'C' && !x->call->cgroup && x->call->preserved == 0 &&
-	       engine_exec_is_probe(x->basis.allow, jdoc_get(x->merged, "process"), x->process);
-}
-
 static int judge(struct engine_exec *x, struct fault *f)
 {
 	struct policy_facts facts = x->basis.facts;
@@ -238,7 +234,8 @@ static int judge(struct engine_exec *x, struct fault *f)
 	if (r < 0)
 		return r;
 	decision_exec_exempt(&x->decision, &q);
-	if (is_probe(x))
+	/* Approved with the container; but an unbounded delete is a C, whatever was approved. */
+	if (x->probe && x->decision.verdict->level != 'C')
 		q.exempt = "custody.exec.allow";
 	return decision_approve(&x->decision, &q, f);
 }

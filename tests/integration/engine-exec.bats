@@ -193,7 +193,7 @@ has_ended() { # NUMBER
 	wait_until has_ended 2
 	# As another user, with another variable or directory it is another command.
 	for change in '.args += ["now"]' '.args = ["busybox"]' '.env += ["LD_PRELOAD=/work/x"]' '.env[0] = "PATH=/work"' '.user.uid = 7' \
-		'.user.additionalGids = [0]' '.cwd = "/tmp"'; do
+		'.user.gid = 7' '.cwd = "/tmp"'; do
 		EDIT=$change process busybox echo ready
 		try rt exec --process "$CUSTODY_HOME/process.json" x
 		no_exec 'level B needs approval' || { echo "$change" && return 1; }
