@@ -50,6 +50,9 @@ no_exec() {
 	[ "$status" -ne 0 ] || { echo "status 0: $output" && return 1; }
 	for word; do [[ $output == *"$word"* ]] || { echo "no '$word' in: $output" && return 1; }; done
 }
+has_started() { # NUMBER
+	[ "$(count exec.start)" -eq "$1" ]
+}
 has_ended() { # NUMBER
 	[ "$(count exec.end)" -eq "$1" ]
 }
@@ -300,6 +303,24 @@ has_ended() { # NUMBER
 	nothing_left
 	complete
 }
+@test "GOV-15: the command waits for its records: killed before the warden has it, it never runs" {
+	local main runtime
+	isolated
+	up
+	main=$(wardens | head -n 1)
+	kill -STOP "$main"
+	"$RT" --root "$ROOT" --cgroup-manager disabled exec -d x busybox touch /work/ran </dev/null >"$CUSTODY_HOME/out" 2>&1 &
+	runtime=$!
+	wait_until has_started 1
+	kill -KILL "$runtime"
+	wait_until gone "$(last exec.start .d.pid)"
+	[ ! -e "$B/rootfs/work/ran" ]
+	kill -CONT "$main"
+	wait_until has_ended 1
+	[ "$(last exec.end '"\(.d.reason):\(.d.signal)"')" = signaled:9 ]
+	[ ! -e "$B/rootfs/work/ran" ]
+	down
+}
 @test "GOV-15: the end of the container is the end of its commands, both are recorded" {
 	isolated
 	up
@@ -310,6 +331,19 @@ has_ended() { # NUMBER
 	gone "$(cat "$CUSTODY_HOME/pid")"
 	[ "$(last exec.end '"\(.d.reason):\(.d.signal)"')" = signaled:9 ]
 	"$CUSTODY" ledger show --json | jq -r '.records[].k' | grep -E '^(exec|session)\.end' | diff - <(printf '%s.end\n' exec session)
+	nothing_left
+	complete
+}
+@test "GOV-15: without a PID namespace of its own, the end of the container is that of its commands as well" {
+	judged '"exec":"allow"'
+	edit '.linux.namespaces |= map(select(.type != "pid"))'
+	up_approved
+	rt exec -d --pid-file "$CUSTODY_HOME/pid" x busybox sleep 999 </dev/null >"$CUSTODY_HOME/out" 2>&1
+	rt kill x KILL
+	wait_until ended x
+	wait_until gone "$(cat "$CUSTODY_HOME/pid")"
+	rt delete x
+	[ "$(last exec.end '"\(.d.reason):\(.d.signal)"')" = signaled:9 ]
 	nothing_left
 	complete
 }

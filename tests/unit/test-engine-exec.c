@@ -164,7 +164,7 @@ static void ISO_14_real_time_and_a_limit_twice_are_refused(void)
 	"\"capabilities\":{\"effective\":[\"CAP_KILL\"]}}"
 
 static bool digest_of(const struct engine_fixture *x, const struct jdoc *config, const struct jdoc *document,
-		      const char *process_text, const char *cgroup, unsigned int preserved,
+		      const char *process_text, const char *cgroup, unsigned int preserved, uint8_t of,
 		      struct digest *ret)
 {
 	_cleanup_jdoc_ struct jdoc *process = json(process_text), *d = NULL;
@@ -174,7 +174,7 @@ static bool digest_of(const struct engine_fixture *x, const struct jdoc *config,
 					 .bundle = x->dir,
 					 .config = config,
 					 .container = document,
-					 .digest = &(struct digest){ { 9 } },
+					 .digest = &(struct digest){ { of } },
 					 .process = process,
 					 .cgroup = cgroup,
 					 .preserved = preserved };
@@ -221,8 +221,8 @@ static void GOV_15_the_digest_is_that_of_container_command_and_process(void)
 	struct digest first, again, other;
 
 	CHECK(engine_fixture_init(&x) && container(&x, "podman"));
-	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, NULL, 0, &first));
-	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, NULL, 0, &again) &&
+	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, NULL, 0, 1, &first));
+	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, NULL, 0, 1, &again) &&
 	      digest_equal(&first, &again));
 	/* The order of variables, and the window, are noise. */
 	CHECK(digest_of(&x, x.c.merged, x.c.document,
@@ -231,15 +231,17 @@ static void GOV_15_the_digest_is_that_of_container_command_and_process(void)
 			"\"gid\":6,\"uid\":5},"
 			"\"consoleSize\":{\"height\":9,\"width\":9},\"capabilities\":{\"effective\":[\"CAP_"
 			"KILL\"]}}",
-			NULL, 0, &again) &&
+			NULL, 0, 1, &again) &&
 	      digest_equal(&first, &again));
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-		CHECK(digest_of(&x, x.c.merged, x.c.document, others[i], NULL, 0, &other));
+		CHECK(digest_of(&x, x.c.merged, x.c.document, others[i], NULL, 0, 1, &other));
 		CHECK(!digest_equal(&first, &other));
 	}
-	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, "sub", 0, &other) &&
+	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, NULL, 0, 2, &other) &&
 	      !digest_equal(&first, &other));
-	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, NULL, 1, &other) &&
+	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, "sub", 0, 1, &other) &&
+	      !digest_equal(&first, &other));
+	CHECK(digest_of(&x, x.c.merged, x.c.document, COMMAND, NULL, 1, 1, &other) &&
 	      !digest_equal(&first, &other));
 }
 
