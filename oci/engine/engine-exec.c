@@ -297,6 +297,11 @@ const struct strbuf *engine_exec_text(const struct engine_exec *x)
 	return &x->text;
 }
 
+void engine_exec_forget(struct engine_exec *x)
+{
+	digest_key_done(&x->key);
+}
+
 static int hand_over(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f)
 {
 	struct warden_call m = { .type = WARDEN_CALL_EXEC, .digest = x->digest, .pid = pid };

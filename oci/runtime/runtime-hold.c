@@ -66,7 +66,7 @@ static int run(void *arg, struct fault *f)
 
 	(void)sigprocmask(SIG_SETMASK, &c->signals, NULL);
 	libcrun_hold(ask_parent, c);
-	r = c->hold->call(c->hold->job, c->hold->call_arg, &status, f);
+	r = c->hold->call(c->hold->job, c->hold->arg, &status, f);
 	return r < 0 ? r : status;
 }
 
