@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "container/container-info.h"
 #include "container/warden-call.h"
 #include "decision/decision-exec.h"
+#include "layer/layer.h"
 #include "oci/engine/engine-exec-basis.h"
 #include "oci/engine/engine-exec-document.h"
 #include "oci/engine/engine-exec-merge.h"
@@ -318,13 +320,29 @@ static int hand_over(struct engine_exec *x, pid_t pid, int pidfd, struct fault *
 	return 0;
 }
 
+/* As they will be: the warden kills it otherwise. */
+static int list_layers(const struct engine_exec *x, char ***ret, struct fault *f)
+{
+	static const enum layer layers[] = { LAYER_NO_NEW_PRIVS, LAYER_SECCOMP };
+
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+		if ((x->basis.layers & LAYER_BIT(layers[i])) &&
+		    strv_appendf(ret, "%s=%s", layer_info(layers[i])->name,
+				 layer_state_name(LAYER_STATE_PROVEN_AFTER_START)) < 0)
+			return fault_errno(f, ENOMEM, "exec");
+	return 0;
+}
+
 int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f)
 {
+	_cleanup_strv_ char **words = NULL;
 	int r = decision_consume(&x->decision, f);
 
 	x->decision.refused = r == -EACCES ? "approval" : "setup-failed";
 	if (r >= 0)
-		r = decision_start(&x->decision, pid, NULL, f);
+		r = list_layers(x, &words, f);
+	if (r >= 0)
+		r = decision_start(&x->decision, pid, words, f);
 	return r < 0 ? r : hand_over(x, pid, pidfd, f);
 }
 

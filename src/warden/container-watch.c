@@ -173,6 +173,7 @@ static nfds_t wait_for(const struct container_watch *w, struct pollfd p[POLLS])
 
 static void step_engine(struct container_watch *w, const struct pollfd *p)
 {
+	container_exec_look(w);
 	container_exec_step(w, p + CONTAINER_CALL_POLLS);
 	container_call_step(&w->call, p, container_engine_answer, w);
 }

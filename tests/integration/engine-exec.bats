@@ -248,6 +248,20 @@ has_ended() { # NUMBER
 	wait_until has_ended 4
 	down
 }
+@test "GOV-15: ISO-1: filter and no_new_privs are proven after the start; without the filter it is killed" {
+	isolated
+	up
+	try rt exec x busybox true
+	last exec.start '.d.layers | join(" ")' | grep -qx 'no-new-privs=proven-after-start seccomp=proven-after-start'
+	wait_until has_ended 1
+	rm "$ROOT/x/seccomp.bpf"
+	try rt exec x sh -c 'busybox sleep 5; busybox touch /work/ran'
+	[ "$status" -ne 0 ]
+	[ ! -e "$B/rootfs/work/ran" ]
+	wait_until has_ended 2
+	[ "$(last exec.end .d.reason)" = violation ]
+	down
+}
 @test "GOV-15: ISO-14: members that are not known or that stop the host are refused by name" {
 	local change want
 	isolated
