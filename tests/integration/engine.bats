@@ -197,7 +197,7 @@ live() { # the life of a container with output in $output
 		argv[3]: was unset, is 'more'|.process.args += ["more"]
 		env.MORE: added|.process.env += ["MORE=1"]
 		env.TOKEN_OF_ANN: changed|.process.env[1] = "TOKEN_OF_ANN=marlin"
-		config.mounts[6]: was unset, is {"destination":"/data"|.mounts += [{destination:"/data",source:"/tmp",type:"bind",options:["bind","ro"]}]
+		config.mounts[0]: was unset, is {"destination":"/data"|.mounts += [{destination:"/data",source:"/tmp",type:"bind",options:["bind","ro"]}]
 		config.process.user.uid: was 0, is 7|.process.user.uid = 7
 	LIST
 }
