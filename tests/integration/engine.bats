@@ -351,6 +351,25 @@ kill_wardens_at_start() {
 is_running() {
 	[ "$(status_of x)" = running ]
 }
+@test "ISO-1: a program that is executed while the warden looks at it is not taken for one without a filter" {
+	local warden tracer
+	isolated
+	command_is 'exec busybox sleep 100'
+	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
+	warden=$(wardens | head -n 1)
+	# Each look at a file takes as long as libcrun needs for the rest of a start.
+	strace -qq -o /dev/null -e trace=newfstatat -e inject=newfstatat:delay_enter=100000 -p "$warden" &
+	tracer=$!
+	wait_until grep -q '^TracerPid:.*[1-9]' "/proc/$warden/status"
+	rt start x
+	[ "$(status_of x)" = running ]
+	kill "$tracer"
+	wait "$tracer" || true
+	rt kill x KILL
+	wait_until ended x
+	rt delete x
+	[ "$(last session.end .d.reason)" = signaled ]
+}
 @test "ISO-7: a killed warden: its backup kills the container and records lost" {
 	local main
 	isolated
