@@ -17,6 +17,7 @@
 #include "container/container-note.h"
 #include "container/warden-channel.h"
 #include "warden/container-engine.h"
+#include "warden/container-sweep.h"
 #include "warden/pidfd-status.h"
 
 #define REFUSED_MS 2000 /* how long a refused init may take to report it and exit */
@@ -163,6 +164,15 @@ static nfds_t wait_for(const struct container_watch *w, struct pollfd p[OWN + CO
 	return OWN + 3;
 }
 
+/* Once the start was answered: nothing waits for it. */
+static void sweep_once(struct container_watch *w)
+{
+	if (!w->started || w->swept)
+		return;
+	w->swept = true;
+	container_sweep_start(w->request.lane);
+}
+
 static void supervise(struct container_watch *w)
 {
 	while (!w->ended) {
@@ -182,6 +192,7 @@ static void supervise(struct container_watch *w)
 			step_bundle(w, p + OWN);
 		if (r > 0 && p[0].revents)
 			on_exit_of_first(w);
+		sweep_once(w);
 	}
 }
 

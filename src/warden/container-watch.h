@@ -43,6 +43,7 @@ struct container_watch {
 	bool started;	    /* the start is recorded: from here on an end, not a refusal */
 	bool unreleased;    /* started, but init had exited: the command never ran */
 	bool denied, ended;
+	bool swept;	     /* containers that no process supervises were looked for */
 	bool violated;	     /* killed after its start: a layer was missing; WHY has it */
 	const char *refused; /* with DENIED: stable name for the record */
 	struct fault why;    /* with DENIED: for people */
@@ -57,7 +58,7 @@ struct container_watch {
 				   .gate = CONTAINER_GATE_NONE,     \
 				   .call = CONTAINER_CALL_NONE,     \
 				   .layers = CONTAINER_LAYERS_NONE, \
-				   .oom = OOM_WATCH_NONE,        \
+				   .oom = OOM_WATCH_NONE,           \
 				   .pids = PIDS_WATCH_NONE })
 
 /* From the request to exit.json; the descriptors of container/warden-request.h are in place. */

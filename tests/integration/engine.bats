@@ -402,6 +402,25 @@ is_running() {
 	nothing_left
 	complete
 }
+@test "ISO-7: warden and backup killed: the next container's warden kills it, keeps its worktree and records lost" {
+	isolated
+	command_is 'echo half >/work/file; exec busybox sleep 100'
+	edit '.process.cwd = "/work"'
+	rt run -d -b "$B" x </dev/null
+	wait_until test -s "$B/rootfs/work/file"
+	kill_wardens
+	command_is 'exit 0'
+	rt run -b "$B" y </dev/null
+	wait_until ended x
+	wait_until is_closed 2
+	"$CUSTODY" ledger show --json | jq -e '[.records[] | select(.k == "session.end") | .d.reason] | sort == ["exited", "lost"]'
+	rt delete x
+	nothing_left
+	complete
+}
+is_closed() { # COUNT: so many ends are recorded
+	[ "$(count session.end)" -eq "$1" ] && [ -z "$(wardens)" ]
+}
 @test "CARD-5: ISO-4: true exit codes and their source; delete has waited for the record" {
 	local script want
 	isolated
