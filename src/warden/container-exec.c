@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -85,6 +86,7 @@ const char *container_exec_add(struct container_watch *w, const struct warden_ca
 	struct container_exec e = {
 		.pid = m->pid, .pidfd = fds[1], .claim = fds[0], .procfd = -EBADF, .began_ns = clock_boot_ns()
 	};
+	struct stat st;
 
 	if (!w->started || w->violated)
 		return "the container does not run";
@@ -92,6 +94,9 @@ const char *container_exec_add(struct container_watch *w, const struct warden_ca
 		return "custody-warden does not know this message";
 	if (x->n == CONTAINER_EXECS)
 		return "more than 64 commands run in this container";
+	/* The caller did not wait for us, and has recorded a refusal. */
+	if (fstat(e.claim, &st) < 0 || st.st_nlink == 0)
+		return "the command was refused";
 	if (begin_proof(w, &e) < 0) {
 		end_proof(&e);
 		return "the layers of the process cannot be read";

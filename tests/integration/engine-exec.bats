@@ -480,6 +480,26 @@ has_ended() { # NUMBER
 	[[ $output == *"of another runtime"* ]]
 	down
 }
+@test "GOV-15: no command before the start of the container, and at most 64 at once" {
+	local i
+	isolated
+	rt create -b "$B" x </dev/null >"$CUSTODY_HOME/out"
+	try rt exec x busybox touch /work/ran
+	no_exec 'does not run'
+	[ "$(last exec.refused .d.refused)" = setup-failed ]
+	[ ! -e "$B/rootfs/work/ran" ]
+	rt start x
+	for i in {1..64}; do rt exec -d x busybox sleep 999 </dev/null >"$CUSTODY_HOME/out" 2>&1; done
+	try rt exec x busybox touch /work/ran
+	no_exec 'more than 64 commands'
+	[ ! -e "$B/rootfs/work/ran" ]
+	rt kill x KILL
+	wait_until ended x
+	rt delete x
+	[ "$(count exec.end)" -eq 64 ]
+	nothing_left
+	complete
+}
 @test "GOV-15: 20 commands at once, each recorded once" {
 	local i pids=()
 	isolated
