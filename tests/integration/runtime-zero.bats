@@ -146,3 +146,48 @@ OFF='{"sandbox":{"enabled":false},"security_profile":"off"}'
 	in_copy fake "$fake"
 	is_crun fake
 }
+
+# calls VERB NAME [ARGUMENT...]: the system calls of the runtime itself, by name and error, in NAME.VERB.  Memory is left out, and of
+# custody.json its reading: all up to the end of it.
+calls() {
+	local verb=$1 name=$2
+	shift 2
+	strace -qq -e signal=none -o "$CUSTODY_HOME/trace" "$RT" --root "$CUSTODY_HOME/s" --cgroup-manager disabled "$verb" "$@" x \
+		</dev/null >"$CUSTODY_HOME/out"
+	awk '/custody\.json", O_RDONLY/ { n = NR; open = !/ENOENT/ } open && NR > n && /^close\(/ { n = NR; open = 0 } { l[NR] = $0 }
+		END { for (i = n + 1; i <= NR; i++) print l[i] }' "$CUSTODY_HOME/trace" |
+		sed -E 's/\(.*= (-1 E[A-Z]+)?.*/ \1/; s/\(.*//' | grep -vxE '(brk|mmap|munmap|mprotect) ?' >"$CUSTODY_HOME/$name.$verb"
+	[ "$(wc -l <"$CUSTODY_HOME/$name.$verb")" -gt 10 ]
+}
+# traced_life NAME [CUSTODY.JSON]: twice, because the first one makes directories.
+traced_life() {
+	rm -rf "$CUSTODY_ROOT"
+	mkdir -p "$CUSTODY_ROOT/etc"
+	[ -z "${2:-}" ] || printf %s "$2" >"$CUSTODY_ROOT/etc/custody.json"
+	for _ in 1 2; do
+		calls create "$1" -b "$CUSTODY_HOME/b"
+		calls start "$1"
+		wait_until is_stopped
+		calls state "$1"
+		calls delete "$1"
+	done
+}
+is_stopped() {
+	[ "$("$RT" --root "$CUSTODY_HOME/s" --cgroup-manager disabled state x | jq -r .status)" = stopped ]
+}
+
+@test "ISO-14: with both switches off each verb makes the system calls that it makes without a custody.json" {
+	local verb
+	jq '.process.args = ["/bin/busybox", "true"]' "$CUSTODY_HOME/b/config.json" >"$CUSTODY_HOME/new"
+	mv "$CUSTODY_HOME/new" "$CUSTODY_HOME/b/config.json"
+	traced_life without
+	traced_life off "$OFF"
+	traced_life on '{"sandbox":{"enabled":true}}'
+	for verb in create start state delete; do
+		diff "$CUSTODY_HOME/without.$verb" "$CUSTODY_HOME/off.$verb"
+	done
+	# And the lists tell a governed container apart.
+	for verb in create start delete; do
+		run ! diff -q "$CUSTODY_HOME/without.$verb" "$CUSTODY_HOME/on.$verb"
+	done
+}
