@@ -6,7 +6,8 @@
 #
 #	tests/conformance/run-engine.sh governed-podman|governed-docker|governed-cri|governed-slurm RUNTIME [BATS-OPTION...]
 #
-# GOVERNED=1 runs the same scenarios with governed containers, all of which governed.json allows; governed-*: scenarios of their own.
+# GOVERNED=1 runs the same scenarios with governed containers, all of which governed.json allows; governed-*: scenarios of their own
+# (governed.bats, governed-exec.bats, governed-update.bats), each with a configuration of its own.
 # RUNTIME is a path or a name in PATH: crun gives the reference, custody-runtime must pass whatever crun passes.
 # CUSTODY_SAMPLE=1 runs the scenarios whose names end in (sample): what every CI run affords.
 set -eu
@@ -45,5 +46,9 @@ command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" 
 # A scenario that hangs must not hang the whole run; an emulated machine needs longer.
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 inside=()
+files=("$here/$suite.bats")
+for part in exec update; do
+	[ "$suite" != governed ] || [ ! -e "$here/governed-$part.bats" ] || files+=("$here/governed-$part.bats")
+done
 [ "$engine" != systemd ] || inside=("$here/systemd.sh")
-exec timeout -k 10 "${CUSTODY_ENGINE_TIMEOUT:-1200}" "$here/sandbox.sh" env RUNTIME="$runtime" "${inside[@]}" bats --tap "$@" "$here/$suite.bats"
+exec timeout -k 10 "${CUSTODY_ENGINE_TIMEOUT:-1200}" "$here/sandbox.sh" env RUNTIME="$runtime" "${inside[@]}" bats --tap "$@" "${files[@]}"
