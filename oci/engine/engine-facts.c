@@ -49,6 +49,13 @@ static enum policy_worktree worktree_mode(const struct engine_work *w, bool over
 							       : POLICY_WORKTREE_EPHEMERAL;
 }
 
+static bool worktree_is_made(const struct engine_work *w)
+{
+	const struct jdoc *mount = engine_mount_of(w->config, w->c->worktree);
+
+	return mount && engine_mount_kind(mount, &w->names) == ENGINE_MOUNT_ENGINE;
+}
+
 static bool shows_home(const struct engine_work *w)
 {
 	for (size_t i = 0; w->in->home && i < engine_count(w->config, "mounts"); i++) {
@@ -109,6 +116,7 @@ int engine_facts_fill(struct engine_work *w, bool overlay)
 		/* Words mean what the programs of the image make of them. */
 		.replaced = "image",
 	};
+	c->worktree_made = worktree_is_made(w);
 	r = copy_env(w);
 	if (r == 0)
 		r = add_writable(w, overlay);

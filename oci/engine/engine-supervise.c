@@ -47,6 +47,9 @@ static int open_tree(struct engine_gate *g, pid_t pid, struct handover *h, struc
 	_cleanup_fault_ struct fault why = { 0 };
 	int r = container_tree_open(pid, g->engine.worktree, &h->tree, &why);
 
+	/* Removed with the container, as a tmpfs is: it does not keep its changes. */
+	if (r >= 0 && g->engine.worktree_made)
+		h->tree.mode = PROFILE_WORKSPACE_TMPFS;
 	if (r >= 0)
 		return 0;
 	if (jdoc_get(jdoc_get(g->engine.merged, "annotations"), "custody.worktree"))

@@ -47,6 +47,7 @@ struct engine_container {
 	char **argv;	       /* borrowed words of MERGED, NULL-terminated array on the heap */
 	char *worktree;	       /* inside: annotation custody.worktree, else process.cwd */
 	char *image; /* for records and people; NULL: not identified, so at least level B and a single use */
+	bool worktree_made; /* it lies on a volume without a name, which the engine makes and removes with the container */
 	uint32_t layers; /* LAYER_BIT()s that the warden proves */
 	bool pause;	 /* the pod's own container: confined and recorded, never asked */
 	char *grant;	 /* annotation custody.grant; NULL: none */

@@ -220,6 +220,8 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 	if (r < 0)
 		return r;
 	supervise(w);
+	/* The caller of `start` must not wait for the evidence. */
+	container_call_done(&w->call);
 	return container_end_record(w, f);
 }
 
