@@ -257,6 +257,7 @@ int engine_gate_open(const struct engine_call *call, struct engine_gate **ret, s
 	g->session.run_fd = g->session.ids_fd = -EBADF;
 	g->decision = DECISION_NONE;
 	g->warden = WARDEN_START_NONE;
+	g->warden.apart = call->stays;
 	*ret = NULL;
 	r = configure(call, g, &lane, f);
 	if (r <= 0)

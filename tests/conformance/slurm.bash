@@ -106,7 +106,8 @@ launch_slurmctld() {
 }
 launch_slurmd() { # NODE
 	mkdir -p "$SLURM/spool-$1"
-	slurmd -D -N "$1" >>"$SLURM/slurmd-$1.out" 2>&1 3>&- &
+	# As systemd starts it: without a home of root's, which is not the user's of a job.
+	env -u HOME slurmd -D -N "$1" >>"$SLURM/slurmd-$1.out" 2>&1 3>&- &
 	echo $! >"$SLURM/slurmd-$1.daemon"
 }
 stop_slurmd() { # NODE
