@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Governed pods of containerd's CRI plug-in, and containers of ctr: what is asked, approved, refused and recorded, how they end, and
+# what is kept of them.  Pods have a network of their own, as in a cluster.
+# shellcheck disable=SC2016 # scripts for the inside
+load lib.bash
+load containerd.bash
+load ../../contrib/bats/custody.bash
+load governed.bash
+
+IMAGE=box.local/box:latest
+cri() {
+	CRI_NETWORK=pod "$HERE/cri.py" "$@"
+}
+setup_file() {
+	/usr/bin/python3 -c 'import grpc' || { echo 'needs python3-grpcio' >&2; return 1; }
+	mkdir -p "$SUITE/box"
+	cc -static -O1 -o "$SUITE/box/pause" "$HERE/../lib/pause.c"
+	add_network
+	GOVERNED='' start_containerd
+	make_pause_image
+	until_ok cri version
+}
+teardown_file() {
+	stop_containerd
+}
+# make_pause_image: the same files, with the command of a pod's image; containerd's own sandbox image from then on.
+make_pause_image() {
+	local dir=$SUITE/oci
+	jq '.config.Cmd = ["/pause"]' "$dir/config.json" >"$SUITE/new"
+	mv "$SUITE/new" "$dir/config.json"
+	sed -i 's|box.local/box:latest|box.local/pause:latest|' "$dir/manifest.json"
+	tar -C "$dir" -cf "$SUITE/pause.tar" manifest.json config.json layer
+	ctr -n k8s.io images import "$SUITE/pause.tar" >/dev/null
+	stop_containerd
+	sed -i 's|"box.local/box:latest"|"box.local/pause:latest"|' "$SUITE/config.toml"
+	launch_containerd
+}
+setup() {
+	governed_setup
+	rm -f "$SUITE/pods"
+}
+teardown() {
+	local pod t
+	if [ -e "$SUITE/pods" ]; then
+		while read -r pod; do
+			cri stop-pod "$pod"
+			cri rm-pod "$pod"
+		done <"$SUITE/pods"
+	fi
+	for t in $(ctr task ls -q); do ctr task rm -f "$t" >/dev/null 2>&1 || true; done
+	for t in $(ctr container ls -q); do ctr container rm "$t" >/dev/null; done
+	until_ok nothing_left || { nothing_left || true; return 1; }
+	no_state --root /run/containerd/runc/k8s.io
+	no_state --root /run/containerd/runc/default
+	complete
+	rm -rf "$SUITE/volume"
+}
+# pod [NAME [annotation=NAME=VALUE...]]: its id in $POD, its name in $NAME_OF.
+pod() {
+	NAME_OF=${1:-pod}
+	ANNOTATIONS=("${@:2}")
+	POD=$(cri run-pod "$NAME_OF" custody "${ANNOTATIONS[@]}") || return
+	echo "$POD" >>"$SUITE/pods"
+}
+# start [KEY=VALUE...] -- CMD...: a container of the pod with the volume, as the kubelet: created, then started.  Its id is in $ID.
+start() {
+	# The kubelet counts the attempts, so that each has a name of its own.
+	ATTEMPT=$((${ATTEMPT:-0} + 1))
+	ID=$(cri create "$POD" web "pod=$NAME_OF" "${ANNOTATIONS[@]/#/pod-}" "attempt=$ATTEMPT" "mount=$SUITE/volume:/volume" "$@") || return
+	cri start "$ID"
+}
+# try ...: `start` that may fail, with `run`'s results; a container that failed is removed, as the kubelet does.
+try() {
+	status=0
+	start "$@" >"$SUITE/tried" 2>&1 || status=$?
+	output=$(cat "$SUITE/tried")
+	[ "$status" -eq 0 ] || cri rm "$ID"
+}
+mark() { # [KEY=VALUE...]
+	try "$@" -- sh -c "$MARK"
+}
+MARK='echo ran >>/volume/mark'
+ended() {
+	until_ok exited "$ID"
+}
+exited() {
+	[[ $(cri status "$1") == EXITED* ]]
+}
+# session: of the container $ID, as the last result.
+session() {
+	CUSTODY_RESULT=$("$CUSTODY" sessions --all --json | jq -c --arg id "${1:-$ID}" '[.sessions[] | select(.container == $id)][0]')
+	[ "$CUSTODY_RESULT" != null ]
+}
+running() { # [KEY=VALUE...]
+	rm -f "$SUITE/web.log"
+	start "$@" -- ready
+	until_ok grep -q ready "$SUITE/web.log"
+}
+pid_of() { # ID [NAMESPACE]
+	ctr -n "${2:-k8s.io}" task ls | awk -v id="$1" '$1 == id { print $2 }'
+}
+
+@test "CARD-4: cri: a pause container starts without a question, confined and recorded (sample)" {
+	local pid
+	asks
+	pod
+	is 0 "$(pending '.requests | length')"
+	is /pause "$(last session.intent '.d.command[0]')"
+	is 'pause container' "$(last session.intent .d.approval.by)"
+	pid=$(pid_of "$POD")
+	grep -q $'^Seccomp:\t2' "/proc/$pid/status"
+	grep -q $'^NoNewPrivs:\t1' "/proc/$pid/status"
+	grep -q $'^CapBnd:\t0000000000000000' "/proc/$pid/status"
+	cri stop-pod "$POD"
+	until_ok nothing_left
+	# containerd kills it: that is its end, and there is nothing to keep.
+	session "$POD"
+	assert_reason signaled
+	is null "$(custody_result .evidence)"
+}
+@test "CARD-4: a container that says it is a pod's, but does more, is asked (sample)" {
+	local note='--annotation io.kubernetes.cri.container-type=sandbox'
+	asks
+	mkdir -p "$SUITE/volume"
+	# shellcheck disable=SC2086 # two words
+	{
+		asked $note "$IMAGE" one sh -c 'echo ran'
+		asked $note "$IMAGE" one /pause now
+		asked $note --mount "type=bind,src=$SUITE/volume,dst=/volume,options=rbind:rw" "$IMAGE" one /pause
+		asked $note --mount "type=bind,src=/bin/busybox,dst=/pause,options=rbind:ro" "$IMAGE" one /pause
+		asked "$IMAGE" one /pause
+		run ctr run --runc-binary "$RUNTIME" --rm $note --device /dev/fuse "$IMAGE" one /pause
+		[ "$status" -ne 0 ]
+		has no-private-devices
+		# Capabilities that were asked for are taken away.
+		ctr run --runc-binary "$RUNTIME" -d $note --cap-add CAP_SYS_ADMIN "$IMAGE" one /pause
+	}
+	grep -q $'^CapBnd:\t0000000000000000' "/proc/$(pid_of one default)/status"
+	is 1 "$(records session.start)"
+}
+asked() { # CTR-RUN-ARGUMENTS...
+	run ctr run --runc-binary "$RUNTIME" --rm "$@"
+	assert_denied
+	[[ $output != *ran* ]]
+	ctr container rm one 2>/dev/null || true
+}
+@test "GOV-8: GOV-11: cri: refused with the line that approves it; approved: the next create starts, all recorded (sample)" {
+	asks
+	pod
+	mark
+	assert_denied
+	assert_request "$CUSTODY_REQUEST" 1
+	is 0 "$(marks)"
+	is approval "$(last session.refused .d.refused)"
+	approve --uses 1
+	mark
+	is 0 "$status"
+	ended
+	is 1 "$(marks)"
+	is 'EXITED 0 Completed' "$(cri status "$ID")"
+	session
+	assert_reason exited
+	mark
+	assert_denied
+	is 1 "$(marks)"
+}
+@test "GOV-13: cri: ten creates of a kubelet's back-off are one request with a counter, and burn no grant (sample)" {
+	local n
+	asks
+	pod
+	for n in $(seq 10); do
+		mark
+		assert_denied
+		assert_request "$CUSTODY_REQUEST" "$n"
+	done
+	is 1 "$(pending '.requests | length')"
+	# A command that does not exist fails after the grant was reserved: it is given back.
+	try -- nosuch
+	assert_denied
+	approve --uses 1
+	for n in $(seq 10); do
+		try -- nosuch
+		[ "$status" -ne 0 ]
+		has nosuch
+		[[ $output != *'custody approve'* ]]
+	done
+	is 1 "$(records session.start)"
+}
+@test "GOV-9: cri: the same container has one digest in each pod, another one another, and the refusal says what changed (sample)" {
+	local first
+	asks
+	pod one annotation=custody.wait=0s
+	mark env=A=1
+	assert_denied
+	first=$CUSTODY_REQUEST
+	approve --uses 2
+	mark env=A=1
+	is 0 "$status"
+	pod two
+	mark env=A=1
+	is 0 "$status"
+	ended
+	until_ok test "$(marks)" = 2
+	mark env=A=2
+	assert_denied
+	[ "$CUSTODY_REQUEST" != "$first" ]
+	has 'since the last approval: ' 'env.A: changed'
+	mark env=A=1 "mount=$SUITE/box:/x"
+	assert_denied
+	has "$SUITE/box"
+	try env=A=1 -- sh -c 'echo more >>/volume/mark'
+	assert_denied
+	has "argv[2]: was 'echo ran"
+	is 2 "$(marks)"
+}
+@test "GOV-9: cri: an image is identified by its layers, or by the digest that names it" {
+	local digest
+	asks
+	pod
+	mark
+	assert_denied
+	approve --uses 2
+	mark
+	is 0 "$status"
+	ended
+	[ "$(last session.intent .d.image)" != null ]
+	digest=$(image_by_digest)
+	try "image=box.local/named@$digest" -- sh -c "$MARK"
+	assert_denied
+	has image
+	approve
+	try "image=box.local/named@$digest" -- sh -c "$MARK"
+	is 0 "$status"
+	ended
+	[[ $(last session.intent .d.image) == *"$digest"* ]]
+	is 2 "$(marks)"
+}
+# image_by_digest: prints the digest of an image that has no other name: box with another command.
+image_by_digest() {
+	local dir=$SUITE/oci digest
+	jq '.config.Cmd = ["named"]' "$dir/config.json" >"$SUITE/new"
+	mv "$SUITE/new" "$dir/config.json"
+	sed -i 's|box.local/[a-z]*:latest|box.local/named:latest|' "$dir/manifest.json"
+	tar -C "$dir" -cf "$SUITE/named.tar" manifest.json config.json layer
+	ctr -n k8s.io images import "$SUITE/named.tar" >/dev/null
+	digest=$(ctr -n k8s.io images ls 'name==box.local/named:latest' | awk 'END { print $3 }')
+	ctr -n k8s.io images tag box.local/named:latest "box.local/named@$digest" >/dev/null
+	ctr -n k8s.io images rm box.local/named:latest >/dev/null
+	echo "$digest"
+}
+@test "GOV-11: cri: a grant in an annotation of the pod" {
+	local key
+	key=$(CUSTODY_ROOT=$SUITE/far "$CUSTODY" key new alice)
+	judges "\"digest_key\":\"$(printf '%064d' 7)\",\"approvers\":[$key],\"rules\":[{\"effect\":\"ask\",\"profile\":\"container\"}]"
+	pod
+	mark
+	assert_denied
+	"$CUSTODY" pending "$CUSTODY_REQUEST" --json >"$SUITE/request.json"
+	rm -f "$SUITE/grant.json"
+	CUSTODY_ROOT=$SUITE/far "$CUSTODY" approve "$SUITE/request.json" --yes --as alice --output "$SUITE/grant.json"
+	mark
+	assert_denied
+	pod granted "annotation=custody.grant=$(cat "$SUITE/grant.json")"
+	mark
+	is 0 "$status"
+	ended
+	is 1 "$(marks)"
+}
+@test "EVID-1: cri: a crash: evidence of the worktree that the pod names, with the true exit code (sample)" {
+	allows
+	pod crash annotation=custody.worktree=/volume
+	try -- sh -c 'echo half >/volume/result; exit 5'
+	ended
+	is 'EXITED 5 Error' "$(cri status "$ID")"
+	until_ok test "$(last session.end .d.code)" = 5
+	session
+	is 'exited 5' "$(custody_result '"\(.exit.reason) \(.exit.code)"')"
+	assert_evidence result
+	# Without the annotation: what the container changed at its directory.
+	pod plain
+	try -- sh -c 'echo half >/root/result; kill -9 -1; sleep 1; exit 6'
+	ended
+	until_ok session
+	assert_evidence
+}
+@test "EVID-1: cri: out of memory is the reason (sample)" {
+	allows
+	pod
+	try memory=16777216 -- sh -c 'dd if=/dev/zero of=/dev/null bs=64M count=1'
+	ended
+	is 'EXITED 137 OOMKilled' "$(cri status "$ID")"
+	until_ok test "$(last session.end .d.reason)" = oom
+	session
+	assert_evidence
+}
+@test "REC-2: cri: containerd restarts: wardens and containers go on, and the end is recorded (sample)" {
+	local before
+	allows
+	pod
+	running
+	before=$(wardens)
+	stop_containerd
+	is "$before" "$(wardens)"
+	launch_containerd
+	until_ok cri version
+	[[ $(cri status "$ID") == RUNNING* ]]
+	cri stop "$ID" 5
+	is 'EXITED 3 Error' "$(cri status "$ID")"
+	session
+	is 'exited 3' "$(custody_result '"\(.exit.reason) \(.exit.code)"')"
+}
+@test "REC-2: cri: a killed shim: the container ends, its record has the end or lost, nothing is left" {
+	local pid shim
+	allows
+	pod
+	running
+	pid=$(pid_of "$ID")
+	shim=$(ps -o ppid= -p "$pid" | tr -d ' ')
+	grep -q containerd-shim "/proc/$shim/comm"
+	kill -9 "$shim"
+	until_ok test ! -d "/proc/$pid"
+	until_ok nothing_left
+	session
+	[[ $(custody_result .exit.reason) =~ ^(lost|signaled)$ ]]
+}
+@test "REC-2: cri: a killed warden: the container is killed and recorded as lost" {
+	allows
+	pod
+	running
+	kill -9 "$("$CUSTODY" sessions --json | jq -r --arg id "$ID" '.sessions[] | select(.container == $id) | .pid')"
+	ended
+	is 137 "$(cri status "$ID" | cut -d ' ' -f 2)"
+	until_ok lost
+}
+lost() {
+	session
+	assert_reason lost
+}
+@test "GOV-8: ctr: refused, approved, one start (sample)" {
+	asks
+	mount=(--mount "type=bind,src=$SUITE/volume,dst=/volume,options=rbind:rw")
+	asked "${mount[@]}" "$IMAGE" one sh -c "$MARK"
+	is 0 "$(marks)"
+	approve
+	run ctr run --runc-binary "$RUNTIME" --rm "${mount[@]}" "$IMAGE" two sh -c "$MARK; exit 4"
+	assert_denied
+	run ctr run --runc-binary "$RUNTIME" --rm "${mount[@]}" "$IMAGE" three sh -c "$MARK"
+	is 0 "$status"
+	is 1 "$(marks)"
+	ended_as exited 0
+	ctr container rm two 2>/dev/null || true
+}
+@test "EVID-1: ctr: a crash with evidence" {
+	allows
+	run ctr run --runc-binary "$RUNTIME" --rm --annotation custody.worktree=/root "$IMAGE" one sh -c 'echo half >/root/result; exit 5'
+	is 5 "$status"
+	ended_as exited 5
+	CUSTODY_RESULT=$("$CUSTODY" sessions --all --json | jq -c '.sessions[0]')
+	assert_evidence result
+}
