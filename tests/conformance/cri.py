@@ -10,11 +10,13 @@
   cri.py status ID                         prints STATE EXIT-CODE REASON
   cri.py exec ID -- CMD...                 output and status of the command
   cri.py update ID BYTES                   memory limit of a running container
+  cri.py uid NAME                          prints the uid of the pod
   cri.py version
 
 Messages are encoded by hand: (field number, value) pairs; the numbers are those of runtime.v1."""
 import os
 import sys
+import uuid
 import grpc
 
 SOCKET = "unix:///run/containerd/containerd.sock"
@@ -86,10 +88,14 @@ def annotation(number, value):
     return (number, message((1, key), (2, value_of)))
 
 
+def uid_of(name):
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, name))
+
+
 def pod_config(name, options=()):
     namespaces = message((1, NODE))
     annotations = [annotation(7, o.partition("annotation=")[2]) for o in options]
-    return message((1, message((1, name), (2, "uid-" + name), (3, "default"))), (3, "/run/suite"), *annotations,
+    return message((1, message((1, name), (2, uid_of(name)), (3, "default"))), (3, "/run/suite"), *annotations,
                    (8, message((2, message((1, namespaces))))))
 
 
@@ -134,6 +140,8 @@ def main(verb, *args):
         call("StopContainer", (1, args[0]), (2, int(args[1])))
     elif verb == "version":
         print(text(call("Version"), 2))
+    elif verb == "uid":
+        print(uid_of(args[0]))
     elif verb == "run-pod":
         print(text(call("RunPodSandbox", (1, pod_config(args[0], args[2:])), (2, args[1])), 1))
     elif verb == "create":

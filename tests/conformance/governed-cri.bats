@@ -37,6 +37,7 @@ make_pause_image() {
 }
 setup() {
 	governed_setup
+	rm -rf /var/lib/kubelet "$SUITE/moved"
 	rm -f "$SUITE/pods"
 }
 teardown() {
@@ -268,20 +269,75 @@ image_by_digest() {
 }
 @test "EVID-1: cri: a crash: evidence of the worktree that the pod names, with the true exit code (sample)" {
 	allows
-	pod crash annotation=custody.worktree=/volume
-	try -- sh -c 'echo half >/volume/result; exit 5'
+	# An emptyDir, which the kubelet removes with the pod.
+	pod crash annotation=custody.worktree=/empty
+	try "mount=$(empty_dir crash):/empty" -- sh -c 'echo half >/empty/result; exit 5'
 	ended
 	is 'EXITED 5 Error' "$(cri status "$ID")"
-	until_ok test "$(last session.end .d.code)" = 5
+	until_ok ended_as exited 5
 	session
-	is 'exited 5' "$(custody_result '"\(.exit.reason) \(.exit.code)"')"
 	assert_evidence result
-	# Without the annotation: what the container changed at its directory.
-	pod plain
-	try -- sh -c 'echo half >/root/result; kill -9 -1; sleep 1; exit 6'
+	# A directory of the host keeps what was written: only a crash takes all of it.
+	pod bind annotation=custody.worktree=/volume
+	echo before >"$SUITE/volume/before"
+	running
+	kill -9 "$(pid_of "$ID")"
 	ended
-	until_ok session
-	assert_evidence
+	is 'EXITED 137 Error' "$(cri status "$ID")"
+	until_ok ended_as signaled 137
+	session
+	assert_evidence before
+}
+empty_dir() { # POD
+	local dir
+	dir=/var/lib/kubelet/pods/$(cri uid "$1")/volumes/kubernetes.io~empty-dir/empty
+	mkdir -p "$dir"
+	echo "$dir"
+}
+@test "GOV-9: cri: volumes that the kubelet makes for a pod are the same in each pod, those of the host are not (sample)" {
+	local name
+	asks
+	for name in one two; do
+		pod "$name"
+		try "mount=$(empty_dir "$name"):/empty" "mount=$(log_of "$name"):/dev/termination-log" -- sh -c 'echo ran >/empty/mark'
+		if [ "$name" = one ]; then
+			assert_denied
+			approve --uses 5
+		else
+			is 0 "$status"
+		fi
+	done
+	ended
+	[ -s "$(empty_dir two)/mark" ]
+	# The directory of another pod, or a link in place of the volume, is a directory like others.
+	asked_for "$(empty_dir one)"
+	mv "$(empty_dir two)" "$SUITE/moved"
+	ln -s "$SUITE/moved" "${SUITE:+/var/lib/kubelet/pods/$(cri uid two)/volumes/kubernetes.io~empty-dir/empty}"
+	asked_for "/var/lib/kubelet/pods/$(cri uid two)/volumes/kubernetes.io~empty-dir/empty"
+	# containerd has followed that link; with ctr nothing does.
+	for name in one two; do
+		run ctr run --runc-binary "$RUNTIME" --rm --annotation "io.kubernetes.cri.sandbox-uid=$(cri uid $name)" \
+			--mount "type=bind,src=/var/lib/kubelet/pods/$(cri uid $name)/volumes/kubernetes.io~empty-dir/empty,dst=/empty,options=rbind:rw" \
+			"$IMAGE" one sh -c 'echo ran >/empty/mark'
+		assert_denied
+		approve --uses 5
+		ctr container rm one 2>/dev/null || true
+	done
+	is 3 "$(grants '.grants | length')"
+	is 1 "$(wc -l <"$SUITE/moved/mark")"
+}
+asked_for() { # SOURCE
+	try "mount=$1:/empty" "mount=$(log_of two):/dev/termination-log" -- sh -c 'echo ran >/empty/mark'
+	assert_denied
+	has 'since the last approval: '
+}
+log_of() { # POD: a file with a drawn name
+	local dir
+	dir=/var/lib/kubelet/pods/$(cri uid "$1")/containers/web
+	mkdir -p "$dir"
+	printf -v dir '%s/%08x' "$dir" $RANDOM
+	: >"$dir"
+	echo "$dir"
 }
 @test "EVID-1: cri: out of memory is the reason (sample)" {
 	allows
