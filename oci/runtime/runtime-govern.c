@@ -12,7 +12,6 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "base/str.h"
 #include "oci/engine/engine-end.h"
 #include "oci/engine/engine-start.h"
 
@@ -98,13 +97,15 @@ static int kill_refused(const struct runtime_call *c, int r)
 	return r;
 }
 
-/* A status that cannot be read counts as running. */
-static bool is_over(const struct runtime_call *c)
+/*
+ * The warden of a container that has ended has recorded its end and exits, with or without an answer.  If it was killed, the
+ * container may run unproven.
+ */
+static bool has_ended(const struct runtime_call *c)
 {
-	_cleanup_entry_ struct runtime_entry e = { 0 };
-	int r = runtime_entry_load(c, &e, NULL);
+	_cleanup_entry_ struct runtime_entry entry = { 0 };
 
-	return r == -ENOENT || (r >= 0 && str_eq(e.status, "stopped"));
+	return runtime_entry_load(c, &entry, NULL) == 0 && entry.pid == 0;
 }
 
 int runtime_start_governed(struct runtime_job *job, struct fault *f)
@@ -112,7 +113,6 @@ int runtime_start_governed(struct runtime_job *job, struct fault *f)
 	_cleanup_engine_start_ struct engine_start s = ENGINE_START_NONE;
 	_cleanup_free_ char *dir = dir_of(&job->call);
 	_cleanup_entry_ struct runtime_entry entry = { 0 };
-	_cleanup_fault_ struct fault why = { 0 };
 	int r;
 
 	if (!dir)
@@ -126,11 +126,12 @@ int runtime_start_governed(struct runtime_job *job, struct fault *f)
 	r = runtime_start(&job->call, f);
 	if (r < 0)
 		return r;
-	r = engine_start_report(&s, &why);
-	/* The command has ended already: its warden does not answer any more, and nothing runs without it. */
-	if (r >= 0 || (r == -EPIPE && is_over(&job->call)))
+	r = engine_start_report(&s, f);
+	if (r == -EPIPE && has_ended(&job->call)) {
+		fault_done(f);
 		return 0;
-	return kill_refused(&job->call, fault_set(f, -r, "%s", fault_text(&why)));
+	}
+	return r < 0 ? kill_refused(&job->call, r) : 0;
 }
 
 int runtime_delete_governed(const struct runtime_call *c, bool force, struct fault *f)

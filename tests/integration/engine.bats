@@ -292,6 +292,31 @@ live() { # the life of a container with output in $output
 	try rt create -b "$B" x
 	refused custody.profile
 }
+stopped() { # PID
+	grep -q ') [Tt] ' "/proc/$1/stat"
+}
+@test "CARD-4: a start whose container has ended, and with it the warden, before it was reported succeeds" {
+	local tracer start
+	isolated
+	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
+	# Stopped once it has released the process.
+	strace -qq -o /dev/null -e trace=write -e inject=write:signal=STOP:when=1 "$RT" --root "$ROOT" --cgroup-manager disabled start x &
+	tracer=$!
+	wait_until pgrep -P "$tracer"
+	start=$(pgrep -P "$tracer")
+	wait_until ended x
+	wait_until no_wardens
+	stopped "$start"
+	kill -CONT "$start"
+	wait "$tracer"
+	[ "$(cat "$CUSTODY_HOME/out")" = ran ]
+	[ "$(last session.end .d.reason)" = exited ]
+	rt delete x
+	nothing_left
+}
+no_wardens() {
+	[ -z "$(wardens)" ]
+}
 @test "GOV-1: start of a container without its record, or whose warden is gone, is refused and kills it" {
 	isolated
 	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null

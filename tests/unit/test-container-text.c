@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/fd.h"
 #include "tap.h"
 #include "warden/container-facts.h"
 #include "warden/container-prove.h"
@@ -113,6 +118,36 @@ static void stat_is_read_behind_any_name(void)
 	CHECK(container_stat_parse("", &x) == -EBADMSG);
 }
 
+/* Executes its program while its status is read: what is read is from before. */
+static void *execute(void *arg)
+{
+	const int dir = *(const int *)arg;
+	_cleanup_close_ int fd = openat(dir, "status", O_WRONLY | O_CLOEXEC);
+	char text[1024];
+	int n = snprintf(text, sizeof(text), STATUS, "S (sleeping)");
+
+	return fd >= 0 && renameat(dir, "program", dir, "exe") == 0 && write(fd, text, (size_t)n) == n ? arg
+												       : NULL;
+}
+
+static void the_program_is_read_before_the_status(void)
+{
+	char path[] = "/tmp/custody-test-container-text.XXXXXX";
+	_cleanup_close_ int dir = mkdtemp(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -EBADF;
+	_cleanup_container_facts_ struct container_facts x = { 0 };
+	struct stat runtime;
+	pthread_t thread;
+	void *done = NULL;
+
+	CHECK(dir >= 0 && mkfifoat(dir, "status", 0600) == 0 && mkdirat(dir, "exe", 0700) == 0 &&
+	      mkdirat(dir, "program", 0700) == 0 && fstatat(dir, "exe", &runtime, 0) == 0);
+	CHECK(pthread_create(&thread, NULL, execute, &dir) == 0);
+	CHECK(container_facts_read_start(dir, &x, NULL) == 0);
+	CHECK(pthread_join(thread, &done) == 0 && done);
+	CHECK(x.exe_seen && x.exe_ino == runtime.st_ino && x.exe_dev == runtime.st_dev);
+	CHECK(unlinkat(dir, "status", 0) == 0 && unlinkat(dir, "exe", AT_REMOVEDIR) == 0 && rmdir(path) == 0);
+}
+
 static void pauses_grow_to_a_limit(void)
 {
 	int last = 0;
@@ -126,4 +161,5 @@ static void pauses_grow_to_a_limit(void)
 
 TAP_MAIN(T(status_is_read), T(a_process_that_exits_is_told_from_a_broken_text),
 	 T(a_status_without_a_line_is_refused), T(maps_are_read), T(mounts_are_read),
-	 T(a_broken_line_of_mountinfo_is_refused), T(stat_is_read_behind_any_name), T(pauses_grow_to_a_limit))
+	 T(a_broken_line_of_mountinfo_is_refused), T(stat_is_read_behind_any_name),
+	 T(the_program_is_read_before_the_status), T(pauses_grow_to_a_limit))
