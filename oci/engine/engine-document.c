@@ -101,7 +101,7 @@ static void write_namespaces(struct engine_work *w, struct jdoc *config)
 	jdoc_set(engine_make(config, "linux", JDOC_OBJECT), "namespaces", out);
 }
 
-static void write_process(struct jdoc *process)
+void engine_document_process(struct jdoc *process)
 {
 	static const char *const sets[] = { "bounding", "effective", "permitted", "inheritable", "ambient" };
 	struct jdoc *caps = jdoc_get(process, "capabilities");
@@ -142,7 +142,7 @@ static int write_config(struct engine_work *w, struct jdoc *config)
 	r = write_root(w, root);
 	if (r < 0)
 		return r;
-	write_process(jdoc_get(config, "process"));
+	engine_document_process(jdoc_get(config, "process"));
 	(void)jdoc_remove(part, "cgroupsPath");
 	engine_noise_label(part, "mountLabel");
 	engine_list_sort(jdoc_get(part, "maskedPaths"));
@@ -238,6 +238,8 @@ int engine_document_write(struct engine_work *w)
 	if (r < 0)
 		return r;
 	jdoc_set(d, "program", program);
+	if (w->c->healthcheck)
+		jdoc_set(d, "healthcheck", jdoc_copy(w->c->healthcheck));
 	r = write_sources(w, d);
 	if (r == 0)
 		r = write_config(w, config);

@@ -483,20 +483,30 @@ static int require_members(const struct engine_field *table, const struct jdoc *
 	return 0;
 }
 
-int engine_field_require(const struct jdoc *config, struct fault *f)
+static int require(const struct engine_field *table, const struct jdoc *object, const char *label,
+		   const char *prefix, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf path = { 0 };
 	const char *why = NULL;
-	int r = require_members(engine_fields, config, &path, &why);
+	int r = require_members(table, object, &path, &why);
 
 	if (r == 0)
 		return 0;
 	if (path.broken)
-		return fault_errno(f, ENOMEM, "config.json");
+		return fault_errno(f, ENOMEM, "%s", label);
 	if (why && *why)
-		return fault_set(f, EPERM, "config.json: '%.200s' is refused: %s", path.text, why);
-	return fault_set(
-		f, EPERM,
-		"config.json: '%.200s' is not in custody's list of members, so its effect is not known",
-		path.text);
+		return fault_set(f, EPERM, "%s: '%s%.200s' is refused: %s", label, prefix, path.text, why);
+	return fault_set(f, EPERM,
+			 "%s: '%s%.200s' is not in custody's list of members, so its effect is not known",
+			 label, prefix, path.text);
+}
+
+int engine_field_require(const struct jdoc *config, struct fault *f)
+{
+	return require(engine_fields, config, "config.json", "", f);
+}
+
+int engine_field_require_process(const struct jdoc *p, struct fault *f)
+{
+	return require(process, p, "exec", "process.", f);
 }

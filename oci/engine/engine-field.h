@@ -27,6 +27,8 @@ const char *engine_rule_name(enum engine_rule r);
 
 /* -EPERM with the name of the first member of CONFIG that is refused, or that no table has. */
 int engine_field_require(const struct jdoc *config, struct fault *f) _must_check_;
+/* The same for the process of `exec`. */
+int engine_field_require_process(const struct jdoc *p, struct fault *f) _must_check_;
 
 /* Does D ask for nothing? */
 bool engine_field_is_empty(const struct jdoc *d);

@@ -46,6 +46,10 @@ int engine_require_danger(const struct engine_work *w, const char *word, const c
 	_printf_(3, 4) _must_check_;
 bool engine_asks(const struct engine_work *w, enum layer l); /* the profile does not switch the layer off */
 
+/* What neither a container nor a command in one may ask for: real-time scheduling; two limits of one type.  -EPERM. */
+int engine_schedule_require(const struct jdoc *process, struct fault *f) _must_check_;
+int engine_rlimits_require(const struct jdoc *process, struct fault *f) _must_check_;
+
 /* The steps of engine_read, in this order.  Each is -EPERM with the member's name, or 0. */
 int engine_annotations_read(struct engine_work *w) _must_check_;
 int engine_merge_process(struct engine_work *w) _must_check_;

@@ -57,41 +57,50 @@ static void merge_rlimit(struct jdoc *list, const char *type, uint64_t max)
 	lower(limit, "soft", max);
 }
 
+int engine_rlimits_require(const struct jdoc *process, struct fault *f)
+{
+	const struct jdoc *list = jdoc_get(process, "rlimits");
+
+	for (size_t i = 0; engine_is(list, JDOC_ARRAY) && i < list->n_items; i++)
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(engine_text(list->items[i], "type"), engine_text(list->items[k], "type")))
+				return fault_set(f, EPERM,
+						 "'process.rlimits[%zu]': the type is already in [%zu]", i,
+						 k);
+	return 0;
+}
+
 /* A core file would be written by the host's kernel, to where the host's core_pattern says. */
 static int merge_rlimits(struct engine_work *w, struct jdoc *process)
 {
 	struct jdoc *list = engine_make(process, "rlimits", JDOC_ARRAY);
+	int r = engine_rlimits_require(process, w->f);
 
-	for (size_t i = 0; i < list->n_items; i++)
-		for (size_t k = 0; k < i; k++)
-			if (str_eq(engine_text(list->items[i], "type"), engine_text(list->items[k], "type")))
-				return fault_set(
-					w->f, EPERM,
-					"config.json: 'process.rlimits[%zu]': the type is already in [%zu]",
-					i, k);
+	if (r < 0)
+		return fault_wrap(w->f, r, "config.json");
 	merge_rlimit(list, "RLIMIT_CORE", 0);
 	if (w->in->profile->limit_files)
 		merge_rlimit(list, "RLIMIT_NOFILE", w->in->profile->limit_files);
 	return 0;
 }
 
-static int require_schedule(struct engine_work *w, const struct jdoc *process)
+int engine_schedule_require(const struct jdoc *process, struct fault *f)
 {
 	static const char *const policies[] = { "SCHED_OTHER", "SCHED_BATCH", "SCHED_IDLE" };
 	const char *policy = engine_text(process, "scheduler.policy");
 
 	for (size_t i = 0; policy && *policy; i++) {
 		if (i == ARRAY_SIZE(policies))
-			return fault_set(w->f, EPERM,
-					 "config.json: 'process.scheduler.policy' %.32s is refused: it stops "
+			return fault_set(f, EPERM,
+					 "'process.scheduler.policy' %.32s is refused: it stops "
 					 "other processes of the host",
 					 policy);
 		if (strcmp(policy, policies[i]) == 0)
 			break;
 	}
 	if (str_eq(engine_text(process, "ioPriority.class"), "IOPRIO_CLASS_RT"))
-		return fault_set(w->f, EPERM,
-				 "config.json: 'process.ioPriority.class' IOPRIO_CLASS_RT is refused: it "
+		return fault_set(f, EPERM,
+				 "'process.ioPriority.class' IOPRIO_CLASS_RT is refused: it "
 				 "stops input and output of the host");
 	return 0;
 }
@@ -105,5 +114,8 @@ int engine_merge_process(struct engine_work *w)
 		jdoc_set_bool(process, "noNewPrivileges", true);
 	merge_capabilities(w, process);
 	r = merge_rlimits(w, process);
-	return r < 0 ? r : require_schedule(w, process);
+	if (r < 0)
+		return r;
+	r = engine_schedule_require(process, w->f);
+	return r < 0 ? fault_wrap(w->f, r, "config.json") : 0;
 }

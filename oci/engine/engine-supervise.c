@@ -11,6 +11,7 @@
 #include "config/config-redact.h"
 #include "container/container-info.h"
 #include "container/warden-call.h"
+#include "oci/engine/engine-exec-basis.h"
 #include "oci/engine/engine-gate-impl.h"
 #include "session/exit-reason.h"
 
@@ -80,6 +81,7 @@ static int write_info(const struct engine_gate *g, pid_t pid, const struct hando
 	_cleanup_strv_ char **argv = redact_argv(g->engine.argv, g->decision.run.redact), **flags = NULL;
 	_cleanup_strbuf_ struct strbuf subject = { 0 };
 	_cleanup_jdoc_ struct jdoc *pause = g->engine.pause ? make_pause_forensics() : NULL;
+	_cleanup_jdoc_ struct jdoc *exec = engine_exec_basis_make(&g->engine, g->profile);
 	struct container_info d = {
 		.container = g->container,
 		.bundle = g->bundle,
@@ -91,6 +93,7 @@ static int write_info(const struct engine_gate *g, pid_t pid, const struct hando
 		.argv = argv,
 		.engine = true,
 		.image = g->engine.image,
+		.exec = exec,
 		.verdict = (struct jdoc *)g->decision.run.approval.verdict,
 		.forensics = pause ? pause : (struct jdoc *)g->profile->sections[PROFILE_SECTION_FORENSICS],
 		.workspace = h->tree.mode,
@@ -100,7 +103,7 @@ static int write_info(const struct engine_gate *g, pid_t pid, const struct hando
 	};
 	int r = put_subject(g, &subject, f);
 
-	if (r >= 0 && !argv)
+	if (r >= 0 && (!argv || !exec))
 		r = fault_errno(f, ENOMEM, "container");
 	if (r >= 0)
 		r = config_redact_flags(g->profile, &flags, f);

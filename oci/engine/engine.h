@@ -54,7 +54,8 @@ struct engine_container {
 	uint64_t wait_s; /* annotation custody.wait; 0: not */
 	struct jdoc *
 		changes; /* of the merge, for people: as subject_diff writes them, filter and lists in short */
-	struct jdoc *probes; /* commands that exec runs without a question: list of argv; NULL: none */
+	struct jdoc *probes;	  /* commands that exec runs without a question: list of argv; NULL: none */
+	struct jdoc *healthcheck; /* argv of docker's, in the subject; NULL: none */
 	struct policy_facts
 		facts; /* without provenance, security profile and rules; borrows from this struct */
 

@@ -8,6 +8,11 @@ libengine_a_SOURCES += \
 	oci/engine/engine-docker.c oci/engine/engine-docker.h \
 	oci/engine/engine-document.c oci/engine/engine-document.h \
 	oci/engine/engine-end.c oci/engine/engine-end.h \
+	oci/engine/engine-exec.c oci/engine/engine-exec.h \
+	oci/engine/engine-exec-basis.c oci/engine/engine-exec-basis.h \
+	oci/engine/engine-exec-document.c oci/engine/engine-exec-document.h \
+	oci/engine/engine-exec-merge.c oci/engine/engine-exec-merge.h \
+	oci/engine/engine-exec-probe.c oci/engine/engine-exec-probe.h \
 	oci/engine/engine-facts.c oci/engine/engine-facts.h \
 	oci/engine/engine-field.c oci/engine/engine-field.h \
 	oci/engine/engine-gate.c oci/engine/engine-gate.h oci/engine/engine-gate-impl.h \

@@ -19,6 +19,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "oci/libcrun/libcrun-hold.h"
 #include "oci/libcrun/libcrun-target.h"
 #include "oci/libcrun/libcrun-wrap.h"
 
@@ -197,12 +198,25 @@ int __wrap_libcrun_do_pivot_root(struct libcrun_container_s *container, bool no_
 	return r < 0 ? r : __real_libcrun_do_pivot_root(container, no_pivot, rootfs, err);
 }
 
+static int fail(const struct fault *f, libcrun_error_t *err)
+{
+	return libcrun_make_error(err, 0, "%s", fault_text(f));
+}
+
 /* The same for exec. */
 int __wrap_libcrun_join_process(JOIN_PARAMETERS)
 {
+	_cleanup_fault_ struct fault f = { 0 };
 	int r = close_directories(container, err);
 
-	return r < 0 ? r : __real_libcrun_join_process(JOIN_ARGUMENTS);
+	if (r < 0)
+		return r;
+	if (hold_begin(&f) < 0)
+		return fail(&f, err);
+	r = __real_libcrun_join_process(JOIN_ARGUMENTS);
+	if (hold_end(r, &f) < 0)
+		return fail(&f, err);
+	return r;
 }
 
 /*

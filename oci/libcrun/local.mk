@@ -3,12 +3,13 @@
 libcrun_common = \
 	oci/libcrun/libcrun-confine.h \
 	oci/libcrun/libcrun-guard.c oci/libcrun/libcrun-guard.h \
+	oci/libcrun/libcrun-hold.h \
 	oci/libcrun/libcrun-passwd.c oci/libcrun/libcrun-passwd.h \
 	oci/libcrun/libcrun-target.h
 
 # libcrun calls into these; both programs wrap the same symbols (confine_wraps).
-libcrun_confine = oci/libcrun/libcrun-confine.c oci/libcrun/libcrun-filter.c oci/libcrun/libcrun-hook.c \
-	oci/libcrun/libcrun-target.c
+libcrun_confine = oci/libcrun/libcrun-confine.c oci/libcrun/libcrun-filter.c oci/libcrun/libcrun-hold.c \
+	oci/libcrun/libcrun-hook.c oci/libcrun/libcrun-target.c
 confine_wraps = -Wl,--wrap=fchown,--wrap=chdir,--wrap=openat,--wrap=run_process_with_stdin_timeout_envp \
 	-Wl,--wrap=libcrun_reopen_dev_null,--wrap=libcrun_do_pivot_root,--wrap=libcrun_join_process \
 	-Wl,--wrap=safe_openat,--wrap=crun_safe_create_and_open_ref_at,--wrap=umount2,--wrap=libcrun_open_seccomp_bpf

@@ -1,5 +1,6 @@
 # oci/runtime: custody-runtime
 libruntime_a_SOURCES += \
+	oci/runtime/runtime-apart.c oci/runtime/runtime-apart.h \
 	oci/runtime/runtime-config.c oci/runtime/runtime-config.h \
 	oci/runtime/runtime-control.c \
 	oci/runtime/runtime-create.c \
@@ -7,6 +8,7 @@ libruntime_a_SOURCES += \
 	oci/runtime/runtime-features.c \
 	oci/runtime/runtime-govern.c oci/runtime/runtime-govern.h \
 	oci/runtime/runtime-guard.c oci/runtime/runtime-guard.h \
+	oci/runtime/runtime-hold.c oci/runtime/runtime-hold.h \
 	oci/runtime/runtime-job.c \
 	oci/runtime/runtime-labels.c oci/runtime/runtime-labels.h \
 	oci/runtime/runtime-log.c oci/runtime/runtime-log.h \

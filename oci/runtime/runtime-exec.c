@@ -7,8 +7,10 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "oci/engine/engine-exec.h"
 #include "oci/runtime/runtime-config.h"
 #include "oci/runtime/runtime-guard.h"
+#include "oci/runtime/runtime-hold.h"
 #include "oci/runtime/runtime-labels.h"
 #include "oci/runtime/runtime-process.h"
 #include "oci/runtime/runtime-types.h"
@@ -91,13 +93,67 @@ static int require_below(const char *cgroup, struct fault *f)
 	return 0;
 }
 
+static int call_libcrun(struct runtime_job *job, const struct strbuf *text, int *ret_status, struct fault *f)
+{
+	_cleanup_close_ int fd = store(text, f);
+	char path[sizeof("/proc/self/fd/") + 11];
+
+	if (fd < 0)
+		return fd;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return runtime_exec(&job->call, path, job->options->cgroup, ret_status, f);
+}
+
+static int call_in_child(struct runtime_job *job, void *arg, int *ret_status, struct fault *f)
+{
+	engine_exec_forget(arg);
+	return call_libcrun(job, engine_exec_text(arg), ret_status, f);
+}
+
+static int on_started(void *arg, pid_t pid, int pidfd, struct fault *f)
+{
+	return engine_exec_start(arg, pid, pidfd, f);
+}
+
+static int exec_governed(struct runtime_job *job, struct engine_exec *x, struct fault *f)
+{
+	const struct runtime_hold h = { .job = job, .call = call_in_child, .started = on_started, .arg = x };
+	int status = 0, r = runtime_hold_run(&h, &status, f);
+
+	return r < 0 ? engine_exec_refuse(x, r, f) : status;
+}
+
+/* Decides; *RET NULL: the container is not governed. */
+static int decide(struct runtime_job *job, const struct strbuf *process, struct engine_exec **ret,
+		  struct fault *f)
+{
+	_cleanup_free_ char *dir = path_join(job->call.state_root, job->call.id);
+	_cleanup_entry_ struct runtime_entry entry = { 0 };
+	const struct engine_exec_call call = { .id = job->call.id,
+					       .dir = dir,
+					       .text = process->text,
+					       .len = process->len,
+					       .cgroup = job->options->cgroup,
+					       .preserved = (unsigned int)job->call.preserve_fds,
+					       .allow_prod = job->options->allow_prod,
+					       .argv = job->argv };
+	int r;
+
+	if (!dir)
+		return fault_errno(f, ENOMEM, "exec");
+	r = engine_exec_open(&call, ret, f);
+	/* libcrun reports a missing container in the words that engines expect. */
+	if (r == -ENOENT && !*ret && runtime_entry_load(&job->call, &entry, NULL) == -ENOENT)
+		return 0;
+	return r;
+}
+
 int runtime_verb_exec(struct runtime_job *job, struct fault *f)
 {
 	const struct runtime_options *o = job->options;
+	_cleanup_engine_exec_ struct engine_exec *governed = NULL;
 	_cleanup_strbuf_ struct strbuf process = { 0 };
-	_cleanup_close_ int fd = -EBADF;
-	char path[sizeof("/proc/self/fd/") + 11];
-	int r, status;
+	int r, status = 0;
 
 	if (!o->process && o->n_args < 2)
 		return fault_set(f, EINVAL,
@@ -109,12 +165,12 @@ int runtime_verb_exec(struct runtime_job *job, struct fault *f)
 		r = make_process(job, &process, f);
 	if (r == 0)
 		r = require_labels(&process, f);
+	if (r == 0)
+		r = decide(job, &process, &governed, f);
 	if (r < 0)
 		return r;
-	fd = store(&process, f);
-	if (fd < 0)
-		return fd;
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	r = runtime_exec(&job->call, path, o->cgroup, &status, f);
+	if (governed)
+		return exec_governed(job, governed, f);
+	r = call_libcrun(job, &process, &status, f);
 	return r < 0 ? r : status;
 }

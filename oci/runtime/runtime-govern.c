@@ -2,88 +2,32 @@
 #include "oci/runtime/runtime-govern.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/fd.h"
 #include "base/path.h"
 #include "oci/engine/engine-end.h"
 #include "oci/engine/engine-start.h"
+#include "oci/runtime/runtime-apart.h"
 
-/* Shared with the child: why it failed. */
-struct report {
-	int code;
-	char text[4096];
+struct creation {
+	struct runtime_job *job;
+	const char *config;
 };
 
-/* All but standard streams, descriptors of the container and the log. */
-static void close_own(const struct runtime_job *job)
+static int create(void *arg, struct fault *f)
 {
-	const struct runtime_log *log = job->log;
-	unsigned int next = 3 + (unsigned int)job->call.preserve_fds;
-	const int low = log->fd < log->journal ? log->fd : log->journal;
-	const int high = log->fd < log->journal ? log->journal : log->fd;
+	struct creation *c = arg;
 
-	for (int i = 0; i < 2; i++) {
-		int keep = i == 0 ? low : high;
-
-		if (keep < (int)next)
-			continue;
-		if (keep > (int)next)
-			(void)syscall(SYS_close_range, next, (unsigned int)keep - 1, 0);
-		next = (unsigned int)keep + 1;
-	}
-	(void)syscall(SYS_close_range, next, UINT_MAX, 0);
-}
-
-static _Noreturn void create_in_child(struct runtime_job *job, const char *config, struct report *report)
-{
-	_cleanup_fault_ struct fault f = { 0 };
-
-	close_own(job);
-	report->code = runtime_create(&job->call, config, &f);
-	if (report->code < 0) {
-		report->code = f.code ? -f.code : report->code;
-		(void)snprintf(report->text, sizeof(report->text), "%s", fault_text(&f));
-	}
-	_exit(report->code < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
-}
-
-static int wait_for(pid_t pid, const struct report *report, struct fault *f)
-{
-	int status;
-	pid_t r;
-
-	do
-		r = waitpid(pid, &status, 0);
-	while (r < 0 && errno == EINTR);
-	if (r == pid && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
-		return 0;
-	if (report->code < 0)
-		return fault_set(f, -report->code, "%s", report->text);
-	return fault_set(f, EIO, "container setup process exited without reporting an error");
+	return runtime_create(&c->job->call, c->config, f);
 }
 
 int runtime_create_apart(struct runtime_job *job, const char *config, struct fault *f)
 {
-	struct report *report =
-		mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t pid;
-	int r;
+	struct creation c = { .job = job, .config = config };
+	struct runtime_apart a = { .job = job, .keep = -EBADF, .run = create, .arg = &c };
+	int r = runtime_apart_begin(&a, f);
 
-	if (report == MAP_FAILED)
-		return fault_errno(f, errno, "container setup process");
-	pid = fork();
-	if (pid == 0)
-		create_in_child(job, config, report);
-	r = pid < 0 ? fault_errno(f, errno, "container setup process") : wait_for(pid, report, f);
-	(void)munmap(report, sizeof(*report));
-	return r;
+	return r < 0 ? r : runtime_apart_wait(&a, f);
 }
 
 static char *dir_of(const struct runtime_call *c)

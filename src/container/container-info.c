@@ -83,6 +83,8 @@ static void map_info(struct jmap *m, struct container_info *d)
 		jmap_bool(m, "engine", &d->engine);
 		jmap_string_or_null(m, "image", &d->image);
 	}
+	if (!m->reading || jdoc_get(m->d, "exec"))
+		map_document(m, "exec", &d->exec);
 	map_document(m, "verdict", &d->verdict);
 	map_document(m, "forensics", &d->forensics);
 	jmap_word(m, "workspace", modes, &workspace);
@@ -202,6 +204,7 @@ void container_info_done(struct container_info *d)
 	strv_free(d->redact);
 	jdoc_free(d->verdict);
 	jdoc_free(d->forensics);
+	jdoc_free(d->exec);
 	free(d->image);
 	free(d->work);
 	strv_free(d->hide);

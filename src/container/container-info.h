@@ -32,6 +32,8 @@ struct container_info {
 	enum profile_workspace workspace;
 	bool engine; /* created by custody-runtime: WORK may be "/", and the upper is that of the root (container-tree.h) */
 	char *image; /* of an engine's container; NULL: not identified */
+	struct jdoc *
+		exec; /* of an engine's container: by what a command in it is judged (engine-exec-basis.h); NULL: none */
 	char *work;  /* path in the container */
 	char **hide; /* paths below WORK whose content is not captured */
 	struct capture_ids ids;

@@ -62,13 +62,13 @@ const char *container_engine_answer(void *arg, const struct warden_call *m, int 
 {
 	struct container_watch *w = arg;
 
-	(void)fds;
 	switch (m->type) {
 	case WARDEN_CALL_START:
 		return start(w);
 	case WARDEN_CALL_STARTED:
 		return released(w);
 	case WARDEN_CALL_EXEC:
+		return container_exec_add(w, m, fds);
 	case WARDEN_CALL_NONE:
 	case WARDEN_CALL_OK:
 	case WARDEN_CALL_REFUSED:

@@ -109,15 +109,21 @@ static void on_ready(struct container_watch *w)
 	after_start(w);
 }
 
+/* -1: never. */
+static int sooner(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 /* Milliseconds until something is due without an event. */
 static int next_due(struct container_watch *w)
 {
-	int layers = container_layers_due_ms(&w->layers), tick;
+	int due = container_layers_due_ms(&w->layers);
 
 	if (w->denied)
 		return REFUSED_MS;
-	tick = w->decision.started ? decision_tick(&w->decision) : -1;
-	return layers >= 0 && (tick < 0 || layers < tick) ? layers : tick;
+	due = sooner(due, container_exec_due_ms(&w->execs));
+	return sooner(due, w->decision.started ? decision_tick(&w->decision) : -1);
 }
 
 /* Dead, perhaps not reaped yet: a zombie shows its status to root; else the kernel reports it afterwards. */
@@ -146,16 +152,18 @@ static void step_bundle(struct container_watch *w, const struct pollfd *p)
 }
 
 #define OWN 2 /* descriptors before those of the kind */
+#define POLLS (OWN + CONTAINER_CALL_POLLS + CONTAINER_EXECS)
 
 /* Fills P; returns their number. */
-static nfds_t wait_for(const struct container_watch *w, struct pollfd p[OWN + CONTAINER_CALL_POLLS])
+static nfds_t wait_for(const struct container_watch *w, struct pollfd p[POLLS])
 {
 	p[0] = (struct pollfd){ .fd = WARDEN_PIDFD, .events = POLLIN };
 	p[1] = (struct pollfd){ .fd = w->oom.event, .events = oom_watch_events(&w->oom) };
 	p += OWN;
 	if (w->request.kind == WARDEN_ENGINE) {
 		container_call_poll(&w->call, p);
-		return OWN + CONTAINER_CALL_POLLS;
+		container_exec_poll(&w->execs, p + CONTAINER_CALL_POLLS);
+		return POLLS;
 	}
 	p[0] = (struct pollfd){ .fd = w->gate.listener, .events = POLLIN };
 	p[1] = (struct pollfd){ .fd = w->gate.peer, .events = POLLIN };
@@ -163,10 +171,17 @@ static nfds_t wait_for(const struct container_watch *w, struct pollfd p[OWN + CO
 	return OWN + 3;
 }
 
+static void step_engine(struct container_watch *w, const struct pollfd *p)
+{
+	container_exec_look(w);
+	container_exec_step(w, p + CONTAINER_CALL_POLLS);
+	container_call_step(&w->call, p, container_engine_answer, w);
+}
+
 static void supervise(struct container_watch *w)
 {
 	while (!w->ended) {
-		struct pollfd p[OWN + CONTAINER_CALL_POLLS];
+		struct pollfd p[POLLS];
 		int r = poll(p, wait_for(w, p), next_due(w));
 
 		if (r < 0 && errno != EINTR)
@@ -176,8 +191,8 @@ static void supervise(struct container_watch *w)
 		container_engine_look(w);
 		if (r > 0 && p[1].revents)
 			oom_watch_read(&w->oom);
-		if (r > 0 && w->request.kind == WARDEN_ENGINE)
-			container_call_step(&w->call, p + OWN, container_engine_answer, w);
+		if (r >= 0 && w->request.kind == WARDEN_ENGINE)
+			step_engine(w, p + OWN);
 		else if (r > 0)
 			step_bundle(w, p + OWN);
 		if (r > 0 && p[0].revents)
@@ -222,6 +237,7 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 	supervise(w);
 	/* The caller of `start` must not wait for the evidence. */
 	container_call_done(&w->call);
+	container_exec_finish(w);
 	return container_end_record(w, f);
 }
 
@@ -235,6 +251,7 @@ void container_watch_done(struct container_watch *w)
 	container_gate_done(&w->gate);
 	container_call_done(&w->call);
 	container_layers_done(&w->layers);
+	container_exec_done(&w->execs);
 	strv_free(w->layer_words);
 	fault_done(&w->why);
 	oom_watch_done(&w->oom);

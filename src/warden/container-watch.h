@@ -9,6 +9,7 @@
 #include "decision/decision.h"
 #include "state/dirs.h"
 #include "warden/container-call.h"
+#include "warden/container-exec.h"
 #include "warden/container-gate.h"
 #include "warden/container-layers.h"
 #include "warden/warden-backup.h"
@@ -39,6 +40,7 @@ struct container_watch {
 	struct container_gate gate;
 	struct container_call call;
 	struct container_layers layers;
+	struct container_execs execs;
 	char **layer_words; /* of the start record; NULL: none */
 	bool started;	    /* the start is recorded: from here on an end, not a refusal */
 	bool unreleased;    /* started, but init had exited: the command never ran */
@@ -57,7 +59,7 @@ struct container_watch {
 				   .gate = CONTAINER_GATE_NONE,     \
 				   .call = CONTAINER_CALL_NONE,     \
 				   .layers = CONTAINER_LAYERS_NONE, \
-				   .oom = OOM_WATCH_NONE,        \
+				   .oom = OOM_WATCH_NONE,           \
 				   .pids = PIDS_WATCH_NONE })
 
 /* From the request to exit.json; the descriptors of container/warden-request.h are in place. */
