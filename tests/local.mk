@@ -46,7 +46,7 @@ unit_tests += tests/unit/test-decision tests/unit/test-container-compare tests/u
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
 	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \
-	tests/unit/test-engine-exec tests/unit/test-engine-field tests/unit/test-engine-image tests/unit/test-engine-merge tests/unit/test-engine-read tests/unit/test-engine-slurm \
+	tests/unit/test-engine-exec tests/unit/test-engine-field tests/unit/test-engine-image tests/unit/test-engine-limit tests/unit/test-engine-merge tests/unit/test-engine-read tests/unit/test-engine-slurm \
 	tests/unit/test-runtime-options tests/unit/test-runtime-types tests/unit/test-seccomp tests/unit/test-seccomp-arch \
 	tests/unit/test-seccomp-cache
 # run, doctor, cli
@@ -80,6 +80,7 @@ tests_unit_test_hook_args_LDADD = $(oci_test_libs)
 engine_test_libs = libengine.a libcore.a libbase.a $(DEP_LIBS)
 tests_unit_test_engine_field_LDADD = libruntime.a $(engine_test_libs)
 tests_unit_test_engine_exec_LDADD = $(engine_test_libs)
+tests_unit_test_engine_limit_LDADD = libruntime.a $(engine_test_libs)
 tests_unit_test_engine_merge_LDADD = $(engine_test_libs)
 tests_unit_test_engine_image_LDADD = $(engine_test_libs)
 tests_unit_test_engine_read_LDADD = $(engine_test_libs)

@@ -166,12 +166,13 @@ static int read_probes(struct engine_work *w, const char *text)
 
 static int read_wait(struct engine_work *w, const char *text)
 {
-	if (!text || str_to_seconds(text, &w->c->wait_s) == 0)
+	if (!text || (str_to_seconds(text, &w->c->wait_s) == 0 && w->c->wait_s > 0 &&
+		      w->c->wait_s <= ENGINE_WAIT_MAX_S))
 		return 0;
-	return fault_set(
-		w->f, EINVAL,
-		"config.json: annotation 'custody.wait' '%.32s' is not a time such as \"30s\" or \"5m\"",
-		text);
+	return fault_set(w->f, EINVAL,
+			 "config.json: annotation 'custody.wait' '%.32s' is not a time from \"1s\" to "
+			 "\"1h\", such as \"30s\" or \"5m\"",
+			 text);
 }
 
 static int read_grant(struct engine_work *w, const char *text)

@@ -123,8 +123,7 @@ static int load_profile(struct engine_gate *g, struct fault *f)
 	return r < 0 ? r : decision_redact(&g->decision, flags, f);
 }
 
-/* The merged configuration, the subject and its digest. */
-static int merge(struct engine_gate *g, struct fault *f)
+static int read_container(const struct engine_gate *g, struct engine_container *ret, struct fault *f)
 {
 	_cleanup_free_ char *rootfs = find_rootfs(g->call);
 	_cleanup_own_dirs_ struct own_dirs own;
@@ -139,17 +138,24 @@ static int merge(struct engine_gate *g, struct fault *f)
 					 .own = &own,
 					 .redact = g->decision.run.redact,
 					 .isolate = g->config->sandbox.enabled };
-	int r;
 
 	own_dirs_init(&own, &g->dirs);
-	g->decision.refused = "config";
 	if (!rootfs)
 		return fault_set(f, EINVAL, "config.json has no 'root.path'");
+	return engine_read(&in, &g->key, ret, f);
+}
+
+/* The merged configuration, the subject and its digest. */
+static int merge(struct engine_gate *g, struct fault *f)
+{
+	int r;
+
+	g->decision.refused = "config";
 	r = digest_key_load(&g->dirs, g->config->digest_key, true, &g->key, f);
 	if (r < 0)
 		return r;
 	decision_redact_with(&g->decision, &g->key);
-	r = engine_read(&in, &g->key, &g->engine, f);
+	r = read_container(g, &g->engine, f);
 	if (r < 0)
 		return r;
 	g->engine.facts.image_unknown = !g->engine.image;
@@ -158,6 +164,28 @@ static int merge(struct engine_gate *g, struct fault *f)
 	g->decision.run.cwd = g->engine.facts.cwd;
 	g->decision.run.env = g->engine.facts.env;
 	return hash_document(g, f);
+}
+
+/* The answer to a question of an hour ago: program, image and sources of mounts must be those of then. */
+static int require_unchanged(struct engine_gate *g, struct fault *f)
+{
+	_cleanup_engine_container_ struct engine_container now = { 0 };
+	struct digest digest;
+	int r;
+
+	if (g->engine.wait_s == 0 || !g->decision.reserved)
+		return 0;
+	g->decision.refused = "digest";
+	r = read_container(g, &now, f);
+	if (r >= 0)
+		r = subject_digest(now.document, &digest, f);
+	if (r < 0)
+		return fault_wrap(f, r, "after the wait for the approval");
+	if (digest_equal(&digest, &g->digest))
+		return 0;
+	return fault_set(f, EACCES,
+			 "not created: the program, the image or a mount changed while an approval was "
+			 "waited for; create it again");
 }
 
 static int decide(struct engine_gate *g, struct fault *f)
@@ -172,6 +200,7 @@ static int decide(struct engine_gate *g, struct fault *f)
 		.exempt = g->engine.pause ? "pause container" : NULL,
 		.once = !g->engine.image,
 		.grant = g->engine.grant,
+		.wait_s = g->engine.wait_s,
 		.owner = g->warden.pid,
 	};
 	int r = decision_judge(&g->decision, &q, f);
@@ -181,7 +210,9 @@ static int decide(struct engine_gate *g, struct fault *f)
 	/* A reservation belongs to the warden, so it must run before one is made. */
 	g->decision.refused = "setup-failed";
 	r = warden_start_require(&g->warden, f);
-	return r < 0 ? r : decision_approve(&g->decision, &q, f);
+	if (r >= 0)
+		r = decision_approve(&g->decision, &q, f);
+	return r < 0 ? r : require_unchanged(g, f);
 }
 
 static int open_session(struct engine_gate *g, struct fault *f)
@@ -245,6 +276,15 @@ static int copy_call(struct engine_gate *g, struct fault *f)
 	return g->container && g->bundle ? 0 : fault_errno(f, ENOMEM, "container");
 }
 
+static void gate_init(struct engine_gate *g, const struct engine_call *call)
+{
+	g->call = call;
+	g->session.run_fd = g->session.ids_fd = -EBADF;
+	g->decision = DECISION_NONE;
+	g->warden = WARDEN_START_NONE;
+	g->warden.apart = call->stays;
+}
+
 int engine_gate_open(const struct engine_call *call, struct engine_gate **ret, struct fault *f)
 {
 	_cleanup_engine_gate_ struct engine_gate *g = calloc(1, sizeof(*g));
@@ -253,11 +293,7 @@ int engine_gate_open(const struct engine_call *call, struct engine_gate **ret, s
 
 	if (!g)
 		return fault_errno(f, ENOMEM, "container");
-	g->call = call;
-	g->session.run_fd = g->session.ids_fd = -EBADF;
-	g->decision = DECISION_NONE;
-	g->warden = WARDEN_START_NONE;
-	g->warden.apart = call->stays;
+	gate_init(g, call);
 	*ret = NULL;
 	r = configure(call, g, &lane, f);
 	if (r <= 0)
@@ -272,6 +308,40 @@ int engine_gate_open(const struct engine_call *call, struct engine_gate **ret, s
 		return r;
 	*ret = TAKE_PTR(g);
 	return 0;
+}
+
+/* The lane's gate is first, as in pass(). */
+static int forbid(struct engine_gate *g, enum lane lane, const char *verb, const char *why, struct fault *f)
+{
+	int r = locate(g, lane, f);
+
+	if (r < 0)
+		return r;
+	g->decision.run.action = verb;
+	r = enter(g, f);
+	if (r >= 0)
+		r = decision_open(&g->decision, f);
+	if (r >= 0) {
+		g->decision.refused = "unsupported";
+		r = fault_set(f, EPERM, "%s: %s", verb, why);
+	}
+	return engine_gate_refuse(g, r, f);
+}
+
+int engine_gate_forbid(const struct engine_call *call, const char *verb, const char *why, struct fault *f)
+{
+	_cleanup_engine_gate_ struct engine_gate *g = calloc(1, sizeof(*g));
+	enum lane lane = LANE_SANDBOX;
+	int r;
+
+	if (!g)
+		return fault_errno(f, ENOMEM, "container");
+	gate_init(g, call);
+	r = configure(call, g, &lane, f);
+	if (r <= 0)
+		return r;
+	r = clock_session_id(g->id, f);
+	return r < 0 ? r : forbid(g, lane, verb, why, f);
 }
 
 const char *engine_gate_text(const struct engine_gate *g)

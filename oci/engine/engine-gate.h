@@ -34,6 +34,12 @@ struct engine_gate;
 
 /* 0 and *RET NULL: both switches are off.  Negative: refused, and recorded where there is a ledger to record it in. */
 int engine_gate_open(const struct engine_call *call, struct engine_gate **ret, struct fault *f) _must_check_;
+/*
+ * A verb that no governed container may have.  0: both switches are off.  Else refused with WHY, and recorded; of CALL only what
+ * stands before the verb is read.
+ */
+int engine_gate_forbid(const struct engine_call *call, const char *verb, const char *why,
+		       struct fault *f) _must_check_;
 const char *engine_gate_text(const struct engine_gate *g);
 
 /* PID: the container's first process, which waits for its start. */

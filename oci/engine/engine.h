@@ -38,6 +38,8 @@ struct engine_input {
 	bool isolate; /* sandbox.enabled: the profile tightens the configuration; else only annotations and fields are judged */
 };
 
+#define ENGINE_WAIT_MAX_S 3600u /* engines give up earlier */
+
 struct engine_container {
 	struct jdoc *engine; /* config.json of the engine */
 	struct jdoc *merged; /* as libcrun gets it */
@@ -51,7 +53,7 @@ struct engine_container {
 	uint32_t layers; /* LAYER_BIT()s that the warden proves */
 	bool pause;	 /* the pod's own container: confined and recorded, never asked */
 	char *grant;	 /* annotation custody.grant; NULL: none */
-	uint64_t wait_s; /* annotation custody.wait; 0: not */
+	uint64_t wait_s; /* annotation custody.wait, at most ENGINE_WAIT_MAX_S; 0: not */
 	struct jdoc *
 		changes; /* of the merge, for people: as subject_diff writes them, filter and lists in short */
 	struct jdoc *probes;	  /* commands that exec runs without a question: list of argv; NULL: none */

@@ -3,6 +3,7 @@
 libengine_a_SOURCES += \
 	oci/engine/engine-annotation.c oci/engine/engine-annotation.h \
 	oci/engine/engine-change.c oci/engine/engine-change.h \
+	oci/engine/engine-cpuset.c \
 	oci/engine/engine-device.c oci/engine/engine-device.h \
 	oci/engine/engine-doc.c \
 	oci/engine/engine-docker.c oci/engine/engine-docker.h \
@@ -19,6 +20,9 @@ libengine_a_SOURCES += \
 	oci/engine/engine-gate-profile.c \
 	oci/engine/engine-image.c oci/engine/engine-image.h \
 	oci/engine/engine-impl.h \
+	oci/engine/engine-limit.c oci/engine/engine-limit.h oci/engine/engine-limit-impl.h \
+	oci/engine/engine-limit-clamp.c oci/engine/engine-limit-couple.c oci/engine/engine-limit-list.c \
+	oci/engine/engine-limit-normal.c \
 	oci/engine/engine-made.c oci/engine/engine-made.h \
 	oci/engine/engine-merge-process.c \
 	oci/engine/engine-mount.c oci/engine/engine-mount.h \
@@ -39,5 +43,7 @@ libengine_a_SOURCES += \
 	oci/engine/engine-start.c oci/engine/engine-start.h \
 	oci/engine/engine-supervise.c \
 	oci/engine/engine-sysctl.c oci/engine/engine-sysctl.h \
+	oci/engine/engine-unified.c \
+	oci/engine/engine-update.c oci/engine/engine-update.h \
 	oci/engine/engine.c oci/engine/engine.h \
 	$(seccomp_filter)

@@ -106,15 +106,18 @@ static bool has_member(const char *key)
 	return false;
 }
 
-/* Annotations that change how libcrun runs a container. */
-static void add_annotations(struct jdoc *d)
-{
-	struct jdoc *array = jdoc_set_array(d, "potentiallyUnsafeConfigAnnotations");
-
-	jdoc_append_string(array, "io.kubernetes.cri.container-type");
-	jdoc_append_string(array, "org.systemd.property.");
-	jdoc_append_string(array, "run.oci.");
-}
+/*
+ * Annotations that this program or the linked libcrun obeys, or that a governed container is refused for.  Those of handlers and
+ * of CRIU are not among them: this libcrun has neither.
+ */
+/* clang-format off */
+static const char *const annotations[] = {
+	"custody.",
+	"io.kubernetes.cri-o.ContainerType", "io.kubernetes.cri.container-type",
+	"org.systemd.property.",
+	"run.oci.", NULL,
+};
+/* clang-format on */
 
 static void add_linux(struct jdoc *d)
 {
@@ -155,7 +158,7 @@ static struct jdoc *make_features(void)
 	add_words(d, "hooks", hooks);
 	add_mount_options(d);
 	add_linux(d);
-	add_annotations(d);
+	add_words(d, "potentiallyUnsafeConfigAnnotations", annotations);
 	notes = jdoc_set_object(d, "annotations");
 	jdoc_set_string(notes, "io.github.seccomp.libseccomp.version", version);
 	jdoc_set_string(notes, "org.opencontainers.runc.checkpoint.enabled", "false");

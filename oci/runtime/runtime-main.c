@@ -5,12 +5,41 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "oci/engine/engine-gate.h"
 #include "oci/runtime/runtime-verbs.h"
 
+/* Engines find out with --help.  The words are those after the global options: this verb's own are not parsed. */
+static bool is_probe(const struct runtime_options *o)
+{
+	return o->n_args < 2 || strcmp(o->args[1], "--help") == 0 || strcmp(o->args[1], "-h") == 0;
+}
+
+/*
+ * A checkpoint is a program with its memory: a restored process would go on in the middle of what was approved once, past the
+ * gate, with the bytes of files that anyone may have changed.
+ */
 static int refuse_criu(struct runtime_job *job, struct fault *f)
 {
+	const struct engine_call call = { .profile = job->options->profile,
+					  .lane = job->options->lane,
+					  .allow_prod = job->options->allow_prod,
+					  .argv = job->argv };
+	static const char *const why[VERB_MAX_] = {
+		[VERB_CHECKPOINT] =
+			"refused: an image has the memory of a governed container, with its secrets",
+		[VERB_RESTORE] =
+			"refused: no approval covers the memory of a process in an image; create the "
+			"container again",
+	};
+	const enum runtime_verb verb = job->options->verb;
+	int r = 0;
+
+	if (!is_probe(job->options))
+		r = engine_gate_forbid(&call, runtime_verb_name(verb), why[verb], f);
+	if (r < 0)
+		return r;
 	return fault_set(f, ENOTSUP, "%s: not in this libcrun (" LIBCRUN_VERSION " was built without CRIU)",
-			 runtime_verb_name(job->options->verb));
+			 runtime_verb_name(verb));
 }
 
 static int print_help(struct runtime_job *job, struct fault *f)

@@ -8,7 +8,9 @@
 #include <sys/vfs.h>
 
 #include "base/json.h"
+#include "base/path.h"
 #include "base/str.h"
+#include "oci/engine/engine-update.h"
 #include "oci/runtime/runtime-config.h"
 #include "oci/runtime/runtime-types.h"
 #include "oci/runtime/runtime-verbs.h"
@@ -139,13 +141,58 @@ static int lift_quota(const struct runtime_call *c, const char *text, struct fau
 	return runtime_update(c, "{\"cpu\":{\"quota\":-1,\"period\":100000}}", f);
 }
 
+static int set_limits(const struct runtime_call *c, const char *text, struct fault *f)
+{
+	int r = runtime_update(c, text, f);
+
+	return r < 0 ? r : lift_quota(c, text, f);
+}
+
+/* A member that fails leaves those before it changed: a new period without its quota would be looser. */
+static int set_or_undo(const struct runtime_call *c, const struct engine_update *u, const char *text,
+		       struct fault *f)
+{
+	_cleanup_free_ char *before = NULL;
+	int r = set_limits(c, text, f);
+
+	if (r >= 0)
+		return r;
+	before = engine_update_undo(u);
+	if (before)
+		(void)!set_limits(c, before, NULL);
+	return r;
+}
+
+static int update(const struct runtime_call *c, const struct runtime_entry *e, const char *text,
+		  struct fault *f)
+{
+	_cleanup_engine_update_ struct engine_update u = ENGINE_UPDATE_NONE;
+	_cleanup_free_ char *dir = path_join(c->state_root, c->id), *set = NULL;
+	int r;
+
+	if (!dir)
+		return fault_errno(f, ENOMEM, "update");
+	r = engine_update_open(dir, c->id, is_v2(), &u, f);
+	if (r < 0)
+		return r;
+	if (!u.record.governed)
+		return set_limits(c, text, f);
+	if (e->pid == 0)
+		return fault_set(f, ESRCH, "not updated: the container has ended");
+	r = engine_update_decide(&u, text, &set, f);
+	if (r < 0)
+		return r;
+	if (set)
+		r = set_or_undo(c, &u, set, f);
+	return engine_update_end(&u, r, f);
+}
+
 int runtime_verb_update(struct runtime_job *job, struct fault *f)
 {
 	const struct runtime_options *o = job->options;
 	_cleanup_entry_ struct runtime_entry e = { 0 };
 	_cleanup_runtime_json_ struct runtime_json file = { 0 };
 	_cleanup_strbuf_ struct strbuf made = { 0 };
-	const char *text;
 	int r;
 
 	r = runtime_entry_load(&job->call, &e, f);
@@ -157,8 +204,5 @@ int runtime_verb_update(struct runtime_job *job, struct fault *f)
 		r = runtime_types_require_resources(file.object, f);
 	if (r == 0 && o->resources)
 		drop_unset(&file);
-	text = o->resources ? file.text : made.text;
-	if (r == 0)
-		r = runtime_update(&job->call, text, f);
-	return r < 0 ? r : lift_quota(&job->call, text, f);
+	return r < 0 ? r : update(&job->call, &e, o->resources ? file.text : made.text, f);
 }

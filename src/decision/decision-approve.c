@@ -26,7 +26,9 @@ static int reserve(struct decision *d, const struct decision_question *q, struct
 	r = grant_reserve(&d->approval.store, &d->query, &owner, &d->grants, f);
 	if (r < 0)
 		return r;
-	return d->grants.reason == GRANT_VALID ? 0 : decision_request(d, q, f);
+	if (d->grants.reason == GRANT_VALID)
+		return 0;
+	return q->wait_s > 0 ? decision_wait(d, q, f) : decision_request(d, q, f);
 }
 
 /* Names of the approvers; the time of the last approval. */
@@ -54,7 +56,8 @@ static int import_grant(struct decision *d, const char *text, struct fault *f)
 {
 	_cleanup_grant_ struct grant g = { 0 };
 	enum grant_reason why = GRANT_UNDECIDED;
-	int r = grant_import_text(&d->approval.store, text, strlen(text), GRANT_LABEL, &d->digest, &g, &why, f);
+	int r = grant_import_text(&d->approval.store, text, strlen(text), GRANT_LABEL, &d->digest, &g, &why,
+				  f);
 
 	if (r < 0)
 		return r;

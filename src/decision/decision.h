@@ -78,6 +78,7 @@ struct decision_question {
 	bool standing;	    /* a standing approval may answer it: runs of this program, not bundles */
 	bool as_task; /* decision_verdict: the intention is at least a task's, as with a standing approval */
 	const char *grant; /* text of a grant that came with the start; NULL: none */
+	uint64_t wait_s; /* without ASK: how long an approval is waited for; 0: refused at once */
 	pid_t owner;  /* process that holds the reservation; 0: the caller */
 	/*
 	 * Obtains the approval from a person: D->grants is filled and reserved when it returns 0.  NULL: existing
@@ -152,6 +153,8 @@ int decision_standing(struct decision *d, const struct decision_question *q, str
 int decision_describe(struct decision *d, const struct digest *digest, struct fault *f) _must_check_;
 /* Private to src/decision: files a request and returns the refusal that names it. */
 int decision_request(struct decision *d, const struct decision_question *q, struct fault *f) _must_check_;
+/* Private to src/decision: files a request and waits Q->wait_s for its answer; 0: reserved. */
+int decision_wait(struct decision *d, const struct decision_question *q, struct fault *f) _must_check_;
 /* Private to src/decision: the lane's approval store with the rules of the profile. */
 int decision_open_approval(struct decision *d, const struct jdoc *governance, const char *profile,
 			   struct fault *f) _must_check_;

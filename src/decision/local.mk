@@ -8,4 +8,5 @@ libcore_a_SOURCES += \
 	src/decision/decision-request.c \
 	src/decision/decision-resume.c \
 	src/decision/decision-standing.c \
+	src/decision/decision-wait.c \
 	src/decision/decision.c src/decision/decision.h
