@@ -284,10 +284,11 @@ docker_packages='docker.io docker-cli'
 [ "$RELEASE" != bookworm ] || docker_packages=docker.io
 slurm_packages='slurmctld slurmd slurm-client munge'
 engines='podman docker containerd slurm doctor'
-engine_packages="podman conmon catatonit $docker_packages containerd $slurm_packages iproute2"
+governed_pods='governed-cri governed-slurm'
+engine_packages="podman conmon catatonit $docker_packages containerd $slurm_packages iproute2 python3-grpcio"
 # Slurm's configuration changes from release to release: the suite follows Debian 12's.
 if [ "$RELEASE" != bookworm ]; then
-	engines='podman docker containerd doctor'
+	engines='podman docker containerd doctor' governed_pods=''
 	engine_packages="podman conmon catatonit $docker_packages containerd iproute2"
 fi
 arm64_packages='crossbuild-essential-arm64 qemu-user qemu-system-arm debootstrap'
@@ -541,7 +542,7 @@ run_bats integration --setup-suite-file tests/integration/setup_suite.bash "${su
 
 if [ "$ENGINES" = 1 ]; then
 	[ "$FULL" = 1 ] || export CUSTODY_SAMPLE=1
-	for engine in $engines; do
+	for engine in $engines $governed_pods; do
 		say "$engine with custody-runtime"
 		run_tap "live-$engine" tests/conformance/run-engine.sh "$engine" "$PREFIX/bin/custody-runtime"
 	done

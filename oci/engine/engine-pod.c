@@ -19,7 +19,7 @@ static bool is_hex(const char *text, size_t len)
 	return strlen(text) == len && strspn(text, "0123456789abcdef") == len;
 }
 
-/* What follows UID; NULL: elsewhere.  A symbolic link in the path could lead anywhere. */
+/* The rest of SOURCE after UID; NULL: elsewhere.  A symbolic link in the path could lead anywhere. */
 static const char *find(const char *source, const struct engine_names *names)
 {
 	size_t len = names->pod_uid ? strlen(names->pod_uid) : 0;

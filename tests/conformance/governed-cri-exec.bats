@@ -40,12 +40,11 @@ has_ended() { # NUMBER
 	is 1 "$(marks)"
 }
 @test "GOV-15: cri: probes of custody.exec.allow need no question, other commands do (sample)" {
-	local n
 	allows
 	pod probed 'annotation=custody.exec.allow=[["cat","/data/file"],["sh","-c","exit 1"]]'
 	running
 	asks
-	for n in 1 2 3; do
+	for _ in 1 2 3; do
 		executes cat /data/file
 		is from-the-image "$output"
 	done
@@ -74,11 +73,10 @@ has_ended() { # NUMBER
 	is 0 "$(marks)"
 }
 @test "GOV-15: cri update: more memory is clamped and succeeds; repeated it fills no ledger; less passes (sample)" {
-	local n
 	allows
 	pod
 	running memory=33554432
-	for n in $(seq 10); do
+	for _ in $(seq 10); do
 		cri update "$ID" 67108864
 	done
 	is 33554432 "$(memory_limit)"

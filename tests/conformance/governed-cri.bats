@@ -77,7 +77,7 @@ asked() { # CTR-RUN-ARGUMENTS...
 	assert_denied
 	is 1 "$(marks)"
 }
-@test "GOV-13: cri: ten creates of a kubelet's back-off are one request with a counter, and burn no grant (sample)" {
+@test "GOV-13: cri: ten creates of a kubelet's back-off are one request with a counter, and burn no grant" {
 	local n
 	asks
 	pod
@@ -99,7 +99,7 @@ asked() { # CTR-RUN-ARGUMENTS...
 	done
 	is 1 "$(records session.start)"
 }
-@test "GOV-9: cri: the same container has one digest in each pod, another one another, and the refusal says what changed (sample)" {
+@test "GOV-9: cri: the same container has one digest in each pod, another one another, and the refusal says what changed" {
 	local first
 	asks
 	pod one
@@ -206,7 +206,7 @@ empty_dir() { # POD
 	mkdir -p "$dir"
 	echo "$dir"
 }
-@test "GOV-9: cri: volumes that the kubelet makes for a pod are the same in each pod, those of the host are not (sample)" {
+@test "GOV-9: cri: volumes that the kubelet makes for a pod are the same in each pod, those of the host are not" {
 	local name
 	asks
 	for name in one two; do
@@ -261,7 +261,7 @@ log_of() { # POD: a file with a drawn name
 	session
 	assert_evidence
 }
-@test "REC-2: cri: containerd restarts: wardens and containers go on, and the end is recorded (sample)" {
+@test "REC-2: cri: containerd restarts: wardens and containers go on, and the end is recorded" {
 	local before
 	allows
 	pod

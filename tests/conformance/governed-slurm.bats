@@ -73,7 +73,7 @@ ended() {
 	is 1 "$(records session.start)"
 }
 @test "GOV-9: srun: the same step has one digest, another one has another, and the refusal says what changed (sample)" {
-	local first change
+	local first
 	asks
 	export SUITE_WORD=one
 	run mark
@@ -122,7 +122,7 @@ ended() {
 	is 0 "$(pending '.requests | length')"
 }
 @test "GOV-11: LANE-3: a fleet: a grant that is asked for on one node counts on the other, with its own uses (sample)" {
-	local key digest_key members fleet grant
+	local key digest_key members fleet node
 	key=$(CUSTODY_ROOT=$SUITE/far "$CUSTODY" key new alice)
 	digest_key=$(printf '%064d' 7)
 	members="\"digest_key\":\"$digest_key\",\"approvers\":[$key],\"rules\":[{\"effect\":\"ask\",\"profile\":\"container\"}]"
