@@ -23,6 +23,7 @@ setup() {
 }
 teardown() {
 	scancel --user root
+	scancel --user tester
 	until_ok test -z "$(squeue -h)"
 	until_ok nothing_left || { nothing_left || true; return 1; }
 	no_state
@@ -239,6 +240,26 @@ array() {
 	rm -f "$SUITE/jobs"/*
 	printf '%s\n' '#!/bin/sh' "srun --quiet --export=PATH --container=$SUITE/marked sh -c 'echo \$SLURM_ARRAY_TASK_ID >>/data/mark'" >"$SUITE/job"
 	sbatch --wait --nodelist=n1 --export=PATH --output="$SUITE/jobs/%a" --array="1-$STORM" "$SUITE/job" || true
+}
+@test "GOV-8: an ordinary user's step is asked and recorded in the user's state" {
+	make_bundle "$SUITE/rootless"
+	configure '{"sandbox":{"enabled":true},"security_profile":"balanced","provenance":[{"uid":'"$USER_ID"',"intention":"explicit"}],
+		"rules":[{"effect":"ask","profile":"container"}],"forensics":{"keep_free":"64M"}}'
+	run user_step
+	assert_denied
+	[[ $output != *inside* ]]
+	as_user approve "$CUSTODY_REQUEST" --yes
+	run user_step
+	has inside
+	is 5 "$status"
+	is 0 "$(records session.start)"
+	is 1 "$(as_user ledger show --json | jq '[.records[] | select(.k == "session.end" and .d.reason == "exited" and .d.code == 5)] | length')"
+}
+user_step() {
+	srun --quiet --nodelist=n1 --export=PATH --uid="$USER_ID" --gid="$USER_ID" --container="$SUITE/rootless" sh -c 'echo inside; exit 5'
+}
+as_user() {
+	env -u XDG_RUNTIME_DIR HOME=/run/tester setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups "$CUSTODY" "$@"
 }
 @test "REC-2: killed wardens: the step is killed and recorded as lost" {
 	allows

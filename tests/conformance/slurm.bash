@@ -41,7 +41,10 @@ add_user() {
 	chown "$USER_ID:$USER_ID" /run/tester
 }
 configure_slurm() {
-	sed "s|/usr/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/slurm/oci.conf" >"$SLURM/oci.conf"
+	local users=''
+	# The line for steps of users, which are governed.
+	! governed || users='/^RunTimeRun/d; s/^#\(RunTimeRun=\)/\1/'
+	sed "s|/usr/bin/custody-runtime|$RUNTIME|g; $users" "$HERE/../../contrib/slurm/oci.conf" >"$SLURM/oci.conf"
 	touch "$SLURM/cgroup.conf"
 	cat >"$SLURM_CONF" <<-CONF
 		ClusterName=suite
