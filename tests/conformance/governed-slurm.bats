@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Governed steps of Slurm: what is asked, approved, refused and recorded, how they end, and what is kept of them.  Two nodes on this
+# Governed steps of Slurm: questions, approvals, refusals and records, how steps end, and their evidence.  Two nodes on this
 # machine: the state of n1 is this sandbox's, n2 has a CUSTODY_ROOT of its own, as a second machine has.
 # shellcheck disable=SC2016 # scripts for the inside
 load lib.bash
@@ -269,7 +269,7 @@ as_user() {
 	[ "$status" -ne 0 ]
 	until_ok lost
 }
-# kill_wardens: the backup, which is younger, last: it records what happened to the other.
+# kill_wardens: the older one; its backup records that.
 kill_wardens() {
 	kill -9 "$(wardens | head -n 1)"
 }

@@ -100,7 +100,7 @@ static void GOV_9_only_the_container_of_a_step_has_them(void)
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		CHECK(!is_same(&x, STEP(JOB ",\"SLURM_ARRAY_TASK_ID=3\""), ids[i],
 			       STEP(JOB ",\"SLURM_ARRAY_TASK_ID=4\""), ids[i]));
-	/* Without the variable there is nothing to compare the id with. */
+	/* The id is compared with that variable. */
 	CHECK(!is_same(&x, STEP("\"SLURM_STEP_ID=1\""), ID, STEP("\"SLURM_STEP_ID=2\""), ID));
 }
 
