@@ -9,8 +9,8 @@
 #
 #	--full			no sampling: every case of the long suites, mutants, a clang build, fuzzing, make distcheck
 #	--live ENGINE		only the scenarios of a real engine: podman, rootless, systemd, docker, containerd, cri or slurm;
-#				doctor: compare `custody doctor --engine` with the daemons; governed-podman, governed-docker:
-#				scenarios of governed containers
+#				doctor: compare `custody doctor --engine` with the daemons; governed-podman, governed-docker,
+#				governed-cri, governed-slurm: scenarios of governed containers
 #	--live-destructive	with --live: also scenarios that kill engines or start many containers at once
 #	--lane prod --allow-prod-live	with --live, and CUSTODY_ALLOW_PROD_LIVE=1 in the environment: in the lane prod
 #	--vm [arm64]		only the suites in an emulated machine with cgroup v2 (tests/vm), 30 minutes and more; arm64: a
@@ -48,7 +48,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--full) FULL=1 ;;
 	--live)
-		[ $# -ge 2 ] || die 64 '--live needs an engine: podman, rootless, systemd, docker, containerd, cri, slurm, doctor, governed-podman or governed-docker'
+		[ $# -ge 2 ] || die 64 '--live needs an engine: podman, rootless, systemd, docker, containerd, cri, slurm, doctor, governed-podman, governed-docker, governed-cri or governed-slurm'
 		LIVE=$2
 		shift
 		;;
@@ -96,8 +96,8 @@ esac
 [ -z "$ON" ] || [ "$LIST" = 1 ] || [ "$(id -u)" -eq 0 ] || die 1 "--on needs root: sudo contrib/check.sh --on $ON"
 if [ -n "$LIVE" ]; then
 	case $LIVE in
-	podman | rootless | systemd | docker | containerd | cri | slurm | doctor | governed-podman | governed-docker) ;;
-	*) die 64 "unknown live suite '$LIVE'; use one of podman, rootless, systemd, docker, containerd, cri, slurm, doctor, governed-podman, governed-docker" ;;
+	podman | rootless | systemd | docker | containerd | cri | slurm | doctor | governed-podman | governed-docker | governed-cri | governed-slurm) ;;
+	*) die 64 "unknown live suite '$LIVE'; use one of podman, rootless, systemd, docker, containerd, cri, slurm, doctor, governed-podman, governed-docker, governed-cri, governed-slurm" ;;
 	esac
 	case $LANE in
 	sandbox | prod) ;;
@@ -284,8 +284,8 @@ test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs 
 docker_packages='docker.io docker-cli'
 [ "$RELEASE" != bookworm ] || docker_packages=docker.io
 slurm_packages='slurmctld slurmd slurm-client munge'
-engines='podman docker containerd slurm doctor governed-podman governed-docker'
-engine_packages="podman conmon catatonit $docker_packages containerd $slurm_packages iproute2"
+engines='podman docker containerd slurm doctor governed-podman governed-docker governed-cri governed-slurm'
+engine_packages="podman conmon catatonit $docker_packages containerd $slurm_packages iproute2 python3-grpcio"
 # Slurm's configuration changes from release to release, and so do the words of engines: these suites follow Debian 12's.
 if [ "$RELEASE" != bookworm ]; then
 	engines='podman docker containerd doctor'
@@ -331,8 +331,8 @@ else
 	podman | rootless | governed-podman) packages="$packages podman conmon catatonit iproute2" ;;
 	systemd) packages="$packages podman conmon iproute2 systemd dbus" ;;
 	docker | governed-docker) packages="$packages $docker_packages iproute2" ;;
-	containerd | cri) packages="$packages containerd python3-grpcio iproute2" ;;
-	slurm) packages="$packages $slurm_packages iproute2" ;;
+	containerd | cri | governed-cri) packages="$packages containerd python3-grpcio iproute2" ;;
+	slurm | governed-slurm) packages="$packages $slurm_packages iproute2" ;;
 	doctor) packages="$packages $docker_packages containerd iproute2" ;;
 	esac
 	[ "$VM" != 1 ] || packages="$packages qemu-system-x86 debootstrap e2fsprogs"

@@ -14,6 +14,7 @@
 #include "oci/engine/engine-namespace.h"
 #include "oci/engine/engine-noise.h"
 #include "oci/engine/engine-sign.h"
+#include "oci/engine/engine-slurm.h"
 
 /* --- parts of `config` that are written in another form -------------------------------------------------------- */
 
@@ -202,6 +203,17 @@ static int write_profile(struct engine_work *w, struct jdoc *document)
 	return 0;
 }
 
+static int write_env(struct engine_work *w, struct jdoc *document)
+{
+	const struct jdoc *env = engine_at(w->config, "process.env");
+	_cleanup_jdoc_ struct jdoc *own = env ? jdoc_copy(env) : NULL;
+
+	if (env && !own)
+		return fault_errno(w->f, ENOMEM, "subject");
+	engine_slurm_strip(w, own);
+	return engine_sign_env(w, own, w->names.hostname_is_noise, jdoc_set_object(document, "env"));
+}
+
 int engine_document_write(struct engine_work *w)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
@@ -220,8 +232,7 @@ int engine_document_write(struct engine_work *w)
 	if (r == 0)
 		r = engine_sign_argv(w, d);
 	if (r == 0)
-		r = engine_sign_env(w, engine_at(w->config, "process.env"), w->names.hostname_is_noise,
-				    jdoc_set_object(d, "env"));
+		r = write_env(w, d);
 	if (r == 0)
 		r = engine_program_read(w, &program);
 	if (r < 0)

@@ -283,6 +283,7 @@ static void gate_init(struct engine_gate *g, const struct engine_call *call)
 	g->session.run_fd = g->session.ids_fd = -EBADF;
 	g->decision = DECISION_NONE;
 	g->warden = WARDEN_START_NONE;
+	g->warden.apart = call->stays;
 }
 
 int engine_gate_open(const struct engine_call *call, struct engine_gate **ret, struct fault *f)

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "oci/engine/engine-pod.h"
 
 #define DRAWN 64 /* digits of a random id */
 
@@ -116,5 +117,6 @@ bool engine_made_is(const struct jdoc *mount, const struct engine_names *names)
 {
 	const char *source = engine_text(mount, "source");
 
-	return source && (is_file(mount, names) || is_new_volume(source, names));
+	return source &&
+	       (is_file(mount, names) || is_new_volume(source, names) || engine_pod_is_made(source, names));
 }

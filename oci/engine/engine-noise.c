@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "oci/engine/engine-made.h"
 #include "oci/engine/engine-mount.h"
+#include "oci/engine/engine-pod.h"
 
 /* Engines draw 64 hexadecimal digits.  A name that a person chose is no noise: it could be anything. */
 static bool is_drawn(const char *id)
@@ -238,12 +239,24 @@ static int sort_mounts(struct engine_work *w, struct jdoc *mounts)
 	return 0;
 }
 
+static void replace_source(const struct engine_work *w, struct jdoc *mount)
+{
+	const char *source = engine_text(mount, "source");
+	_cleanup_free_ char *name = source ? engine_pod_name(source, &w->names) : NULL;
+	bool made = engine_mount_kind(mount, &w->names) == ENGINE_MOUNT_ENGINE;
+
+	/* Which volume of the pod it is counts: its containers share them. */
+	if (name && !str_ends(name, "/etc-hosts"))
+		jdoc_set_string(mount, "source", name);
+	else if (made)
+		jdoc_set_string(mount, "source", "(engine)");
+}
+
 int engine_noise_mounts(struct engine_work *w, struct jdoc *mounts)
 {
 	if (!engine_is(mounts, JDOC_ARRAY))
 		return 0;
 	for (size_t i = 0; i < mounts->n_items; i++)
-		if (engine_mount_kind(mounts->items[i], &w->names) == ENGINE_MOUNT_ENGINE)
-			jdoc_set_string(mounts->items[i], "source", "(engine)");
+		replace_source(w, mounts->items[i]);
 	return sort_mounts(w, mounts);
 }

@@ -2,6 +2,7 @@
 #include "oci/engine/engine-pause.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -120,6 +121,14 @@ static bool is_allowed(const struct jdoc *list, const char *name)
 	return false;
 }
 
+/* containerd gives the pod's annotations to this container, too: custody.worktree names a directory of the others. */
+static int forget_worktree(struct engine_work *w)
+{
+	free(w->c->worktree);
+	w->c->worktree = strdup("/");
+	return w->c->worktree ? 0 : fault_errno(w->f, ENOMEM, "config.json");
+}
+
 int engine_pause_confine(struct engine_work *w)
 {
 	const struct jdoc *list = engine_at(w->config, "linux.seccomp.syscalls");
@@ -137,5 +146,5 @@ int engine_pause_confine(struct engine_work *w)
 	jdoc_set_int(seccomp, "defaultErrnoRet", EPERM);
 	clear_capabilities(w);
 	jdoc_set_bool(jdoc_get(w->config, "root"), "readonly", true);
-	return 0;
+	return forget_worktree(w);
 }

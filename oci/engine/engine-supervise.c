@@ -13,6 +13,7 @@
 #include "container/warden-call.h"
 #include "oci/engine/engine-exec-basis.h"
 #include "oci/engine/engine-gate-impl.h"
+#include "session/exit-reason.h"
 
 /* Descriptors of a container that was just created. */
 struct handover {
@@ -76,10 +77,20 @@ static int put_subject(const struct engine_gate *g, struct strbuf *out, struct f
 	return out->broken ? fault_errno(f, ENOMEM, "container") : 0;
 }
 
+/* Engines end a pause container with a signal, which is its normal end, and it can change nothing. */
+static struct jdoc *make_pause_forensics(void)
+{
+	struct jdoc *forensics = jdoc_new_object();
+
+	jdoc_append_string(jdoc_set_array(forensics, "on"), exit_reason_name(EXIT_REASON_VIOLATION));
+	return forensics;
+}
+
 static int write_info(const struct engine_gate *g, pid_t pid, const struct handover *h, struct fault *f)
 {
 	_cleanup_strv_ char **argv = redact_argv(g->engine.argv, g->decision.run.redact), **flags = NULL;
 	_cleanup_strbuf_ struct strbuf subject = { 0 };
+	_cleanup_jdoc_ struct jdoc *pause = g->engine.pause ? make_pause_forensics() : NULL;
 	_cleanup_jdoc_ struct jdoc *exec = engine_exec_basis_make(&g->engine, g->profile);
 	struct container_info d = {
 		.container = g->container,
@@ -94,7 +105,7 @@ static int write_info(const struct engine_gate *g, pid_t pid, const struct hando
 		.image = g->engine.image,
 		.exec = exec,
 		.verdict = (struct jdoc *)g->decision.run.approval.verdict,
-		.forensics = (struct jdoc *)g->profile->sections[PROFILE_SECTION_FORENSICS],
+		.forensics = pause ? pause : (struct jdoc *)g->profile->sections[PROFILE_SECTION_FORENSICS],
 		.workspace = h->tree.mode,
 		.work = g->engine.worktree,
 		.config = g->engine.text,

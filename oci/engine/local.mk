@@ -30,6 +30,7 @@ libengine_a_SOURCES += \
 	oci/engine/engine-noise.c oci/engine/engine-noise.h \
 	oci/engine/engine-own-dirs.c \
 	oci/engine/engine-pause.c oci/engine/engine-pause.h \
+	oci/engine/engine-pod.c oci/engine/engine-pod.h \
 	oci/engine/engine-profile.c \
 	oci/engine/engine-program.c \
 	oci/engine/engine-record.c oci/engine/engine-record.h \
@@ -38,6 +39,7 @@ libengine_a_SOURCES += \
 	oci/engine/engine-seccomp-call.c oci/engine/engine-seccomp-call.h \
 	oci/engine/engine-seccomp.c \
 	oci/engine/engine-sign.c oci/engine/engine-sign.h \
+	oci/engine/engine-slurm.c oci/engine/engine-slurm.h \
 	oci/engine/engine-start.c oci/engine/engine-start.h \
 	oci/engine/engine-supervise.c \
 	oci/engine/engine-sysctl.c oci/engine/engine-sysctl.h \

@@ -120,7 +120,8 @@ static int decide(struct runtime_job *job, const struct bundle *b, struct engine
 					  .lane = job->options->lane,
 					  .allow_prod = job->options->allow_prod,
 					  .argv = job->argv,
-					  .preserved = (unsigned int)job->call.preserve_fds };
+					  .preserved = (unsigned int)job->call.preserve_fds,
+					  .stays = job->options->verb == VERB_RUN && !job->options->detach };
 
 	return engine_gate_open(&call, ret_gate, f);
 }

@@ -56,6 +56,26 @@ static int become_warden(void *arg)
 	_exit(1);
 }
 
+/* A child that only starts the warden, and exits: the warden is no descendant of the caller then. */
+static int start_apart(void *arg)
+{
+	struct warden_start *w = arg;
+
+	w->pid = clone(become_warden, w->stack + STACK, CLONE_VM | SIGCHLD, w);
+	_exit(w->pid < 0);
+}
+
+static pid_t clone_apart(struct warden_start *w)
+{
+	pid_t pid = clone(start_apart, w->stack + 2 * STACK, CLONE_VM | SIGCHLD, w);
+
+	if (pid < 0)
+		return -1;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return w->pid;
+}
+
 /*
  * The runtime waits for the hook, not for the warden.  But the scheduler often runs a new or woken process before the one
  * that created or woke it, on the same processor: 0.5 ms at its start, 0.25 ms at its request.  It does not do so for a
@@ -69,7 +89,7 @@ static pid_t clone_batch(struct warden_start *w)
 
 	if (usual)
 		(void)sched_setscheduler(0, SCHED_BATCH, &none);
-	pid = clone(become_warden, w->stack + STACK, CLONE_VM | SIGCHLD, w);
+	pid = w->apart ? clone_apart(w) : clone(become_warden, w->stack + STACK, CLONE_VM | SIGCHLD, w);
 	if (usual)
 		(void)sched_setscheduler(0, SCHED_OTHER, &none);
 	return pid;
@@ -79,7 +99,7 @@ static int start(struct warden_start *w, struct fault *f)
 {
 	int pair[2], r = 0;
 
-	w->stack = malloc(STACK);
+	w->stack = malloc(2 * STACK);
 	if (!w->stack)
 		return fault_errno(f, ENOMEM, "custody-warden");
 	r = warden_channel_make(pair, f);
@@ -146,7 +166,7 @@ int warden_start_release(struct warden_start *w, const struct warden_request *rq
 void warden_start_done(struct warden_start *w)
 {
 	/* It has no request, so nothing is left undone.  A child reparented to crun would hide the exit of its hook. */
-	if (w->pid > 0) {
+	if (w->pid > 0 && !w->apart) {
 		(void)kill(w->pid, SIGKILL);
 		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
 			;

@@ -15,6 +15,9 @@
  */
 struct warden_start {
 	pid_t pid;
+	/* Set before warden_start_begin: the caller stays as long as the container, and who kills the caller with all of its
+	 * descendants (Slurm) must not kill the warden. */
+	bool apart;
 	int channel; /* to it, container/warden-channel.h */
 	/* Used by the child until exec: */
 	int far; /* its end of the channel, as a number of its own table */
@@ -37,4 +40,5 @@ int warden_start_require(struct warden_start *w,
 int warden_start_release(struct warden_start *w, const struct warden_request *rq, const int *fds,
 			 struct fault *f) _must_check_;
 
-void warden_start_done(struct warden_start *w); /* one that was not released is killed and reaped */
+void warden_start_done(
+	struct warden_start *w); /* one that was not released ends: killed and reaped, or apart */

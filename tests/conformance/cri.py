@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A client of the Kubernetes container runtime interface, as small as the scenarios need it.
 
-  cri.py run-pod NAME HANDLER              prints the pod's id
+  cri.py run-pod NAME HANDLER [annotation=NAME=VALUE...]   prints the pod's id
   cri.py create POD NAME [KEY=VALUE...] -- CMD...   prints the container's id; keys: memory, user, readonly, mount=HOST:PATH, tty,
-                                           pod=NAME (of its pod), env=NAME=VALUE
+                                           pod=NAME (of its pod), env=NAME=VALUE, image=REFERENCE, attempt=N, annotation=NAME=VALUE,
+                                           pod-annotation=NAME=VALUE (of its pod, as the kubelet repeats them)
   cri.py start ID | stop ID SECONDS | rm ID | stop-pod ID | rm-pod ID
   cri.py status ID                         prints STATE EXIT-CODE REASON
   cri.py exec ID -- CMD...                 output and status of the command
   cri.py update ID BYTES                   memory limit of a running container
+  cri.py uid NAME                          prints the uid of the pod
   cri.py version
 
 Messages are encoded by hand: (field number, value) pairs; the numbers are those of runtime.v1."""
 import os
 import sys
+import uuid
 import grpc
 
 SOCKET = "unix:///run/containerd/containerd.sock"
@@ -80,14 +83,24 @@ def text(fields, number):
     return fields.get(number, [b""])[0].decode("utf-8", "replace")
 
 
-def pod_config(name):
+def annotation(number, value):
+    key, _, value_of = value.partition("=")
+    return (number, message((1, key), (2, value_of)))
+
+
+def uid_of(name):
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, name))
+
+
+def pod_config(name, options=()):
     namespaces = message((1, NODE))
-    return message((1, message((1, name), (2, "uid-" + name), (3, "default"))), (3, "/run/suite"),
+    annotations = [annotation(7, o.partition("annotation=")[2]) for o in options]
+    return message((1, message((1, name), (2, uid_of(name)), (3, "default"))), (3, "/run/suite"), *annotations,
                    (8, message((2, message((1, namespaces))))))
 
 
 def create(pod, name, options, command):
-    image = message((1, "box.local/box:latest"))
+    image, attempt = message((1, "box.local/box:latest")), 0
     mounts, resources, security, tty, pod_name = [], b"", [(3, message((1, NODE)))], 0, "pod"
     for key, _, value in (o.partition("=") for o in options):
         if key == "memory":
@@ -104,11 +117,18 @@ def create(pod, name, options, command):
         elif key == "pod":
             pod_name = value
         elif key == "env":
-            name, _, text_of = value.partition("=")
-            mounts.append((6, message((1, name), (2, text_of))))
-    config = message((1, message((1, name))), (2, image), *[(3, word) for word in command], *mounts,
+            variable, _, text_of = value.partition("=")
+            mounts.append((6, message((1, variable), (2, text_of))))
+        elif key == "image":
+            image = message((1, value))
+        elif key == "attempt":
+            attempt = int(value)
+        elif key == "annotation":
+            mounts.append(annotation(10, value))
+    config = message((1, message((1, name), (2, attempt))), (2, image), *[(3, word) for word in command], *mounts,
                      (11, name + ".log"), (14, tty), (15, message((1, resources), (2, message(*security)))))
-    return text(call("CreateContainer", (1, pod), (2, config), (3, pod_config(pod_name))), 1)
+    notes = [o for o in options if o.startswith("pod-annotation=")]
+    return text(call("CreateContainer", (1, pod), (2, config), (3, pod_config(pod_name, notes))), 1)
 
 
 def main(verb, *args):
@@ -120,8 +140,10 @@ def main(verb, *args):
         call("StopContainer", (1, args[0]), (2, int(args[1])))
     elif verb == "version":
         print(text(call("Version"), 2))
+    elif verb == "uid":
+        print(uid_of(args[0]))
     elif verb == "run-pod":
-        print(text(call("RunPodSandbox", (1, pod_config(args[0])), (2, args[1])), 1))
+        print(text(call("RunPodSandbox", (1, pod_config(args[0], args[2:])), (2, args[1])), 1))
     elif verb == "create":
         cut = args.index("--")
         print(create(args[0], args[1], args[2:cut], args[cut + 1 :]))

@@ -47,6 +47,7 @@ command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" 
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 inside=()
 files=("$here/$suite.bats")
+[ "$suite" != governed-cri ] || files+=("$here/governed-cri-exec.bats")
 for part in end kill "$engine" exec update; do
 	[ "$suite" != governed ] || [ ! -e "$here/governed-$part.bats" ] || files+=("$here/governed-$part.bats")
 done

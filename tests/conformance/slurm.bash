@@ -41,7 +41,10 @@ add_user() {
 	chown "$USER_ID:$USER_ID" /run/tester
 }
 configure_slurm() {
-	sed "s|/usr/bin/custody-runtime|$RUNTIME|" "$HERE/../../contrib/slurm/oci.conf" >"$SLURM/oci.conf"
+	local users=''
+	# The line for steps of users, which are governed.
+	! governed || users='/^RunTimeRun/d; s/^#\(RunTimeRun=\)/\1/'
+	sed "s|/usr/bin/custody-runtime|$RUNTIME|g; $users" "$HERE/../../contrib/slurm/oci.conf" >"$SLURM/oci.conf"
 	touch "$SLURM/cgroup.conf"
 	cat >"$SLURM_CONF" <<-CONF
 		ClusterName=suite
@@ -106,7 +109,8 @@ launch_slurmctld() {
 }
 launch_slurmd() { # NODE
 	mkdir -p "$SLURM/spool-$1"
-	slurmd -D -N "$1" >>"$SLURM/slurmd-$1.out" 2>&1 3>&- &
+	# As systemd starts it: without a home of root's, which is not the user's of a job.
+	env -u HOME slurmd -D -N "$1" >>"$SLURM/slurmd-$1.out" 2>&1 3>&- &
 	echo $! >"$SLURM/slurmd-$1.daemon"
 }
 stop_slurmd() { # NODE

@@ -205,6 +205,44 @@ static void CARD_7_each_member_alone_is_done_with_as_the_list_says(void)
 	CHECK(ok && n > 150);
 }
 
+static bool is_listed(const char *path)
+{
+	FILE *members = open_data("runtime/members");
+	size_t len = strlen(path);
+	bool found = false;
+	char row[4096];
+
+	while (members && !found && fgets(row, sizeof(row), members))
+		found = strncmp(row, path, len) == 0 && row[len] == ' ';
+	if (members)
+		(void)fclose(members);
+	if (!found)
+		printf("# '%s' of the specification is not in tests/data/runtime/members\n", path);
+	return found;
+}
+
+static bool are_listed(const struct schema_member *members, const char *before)
+{
+	bool ok = true;
+
+	for (const struct schema_member *m = members; m->key; m++) {
+		char path[512];
+
+		(void)snprintf(path, sizeof(path), "%s%s%s%s", before, m->key,
+			       m->in && m->type == SCHEMA_ARRAY		   ? "[]"
+			       : m->in && m->type == SCHEMA_MAP_OF_OBJECTS ? ".*"
+									   : "",
+			       m->in ? "." : "");
+		ok = (m->in ? are_listed(m->in, path) : is_listed(path)) && ok;
+	}
+	return ok;
+}
+
+static void CARD_7_the_list_has_every_member_of_the_specification(void)
+{
+	CHECK(are_listed(schema_config, ""));
+}
+
 /* --- members in no table -------------------------------------------------------------------------------------------- */
 
 static void CARD_7_an_unlisted_member_is_refused_by_its_name(void)
@@ -234,4 +272,5 @@ static void CARD_7_an_unlisted_member_is_refused_by_its_name(void)
 
 TAP_MAIN(T(CARD_7_the_table_has_every_member_of_the_specification_and_no_other), T(every_row_says_how_or_why),
 	 T(CARD_7_each_member_alone_is_done_with_as_the_list_says),
+	 T(CARD_7_the_list_has_every_member_of_the_specification),
 	 T(CARD_7_an_unlisted_member_is_refused_by_its_name))

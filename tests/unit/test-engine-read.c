@@ -496,6 +496,7 @@ static void GOV_16_only_a_container_without_network_and_binds_is_ephemeral(void)
 
 /* --- pause ------------------------------------------------------------------------------------------------------------ */
 
+#define POD "{\"io.kubernetes.cri.container-type\":\"sandbox\",\"custody.worktree\":\"/work\"}"
 #define SANDBOX "{\"io.kubernetes.cri.container-type\":\"sandbox\"}"
 
 static void a_pause_container_needs_more_than_the_annotation(void)
@@ -509,6 +510,9 @@ static void a_pause_container_needs_more_than_the_annotation(void)
 			       "socket"));
 	CHECK(!engine_list_has(jdoc_get(engine_item(x.c.merged, "linux.seccomp.syscalls", 0), "names"),
 			       "clone"));
+	CHECK(str_eq(x.c.worktree, "/"));
+	CHECK(engine_try(&x, CONFIG("[\"/pause\"]", ENV, "[]", POD, "")) == 0 && x.c.pause &&
+	      str_eq(x.c.worktree, "/"));
 	CHECK(engine_try(&x, CONFIG("[\"/pause\"]", ENV, "[]", "{}", "")) == 0 && !x.c.pause);
 	CHECK(engine_try(&x, CONFIG("[\"/bin/sh\"]", ENV, "[]", SANDBOX, "")) == 0 && !x.c.pause);
 	CHECK(engine_try(&x, CONFIG("[\"/pause\",\"x\"]", ENV, "[]", SANDBOX, "")) == 0 && !x.c.pause);
