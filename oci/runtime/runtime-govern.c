@@ -55,6 +55,7 @@ int runtime_start_governed(struct runtime_job *job, struct fault *f)
 	_cleanup_engine_start_ struct engine_start s = ENGINE_START_NONE;
 	_cleanup_free_ char *dir = dir_of(&job->call);
 	_cleanup_entry_ struct runtime_entry entry = { 0 };
+	_cleanup_fault_ struct fault why = { 0 };
 	int r;
 
 	if (!dir)
