@@ -111,17 +111,24 @@ bool str_is_utf8(const char *text, size_t len)
 	}
 }
 
-/* Parses digits at *TEXT and advances it. */
-static int take_u64(const char **text, uint64_t *ret)
+/* Value of a digit, lower case; 16: C is none. */
+static unsigned int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : 16;
+}
+
+int str_take_u64(const char **text, unsigned int base, uint64_t *ret)
 {
 	const char *p = *text;
 	uint64_t value = 0;
 
-	if (*p < '0' || *p > '9')
+	if (digit_of(*p) >= base)
 		return -EINVAL;
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
+	for (; digit_of(*p) < base; p++)
+		if (__builtin_mul_overflow(value, base, &value) ||
+		    __builtin_add_overflow(value, digit_of(*p), &value))
 			return -ERANGE;
 	*text = p;
 	*ret = value;
@@ -133,7 +140,7 @@ int str_to_u64(const char *text, uint64_t *ret)
 	uint64_t value;
 	int r;
 
-	r = take_u64(&text, &value);
+	r = str_take_u64(&text, 10, &value);
 	if (r < 0)
 		return r;
 	if (*text)
@@ -150,7 +157,7 @@ int str_find_u64(const char *text, const char *key, uint64_t *ret)
 		return -ENOENT;
 	at += strlen(key);
 	at += strspn(at, " \t");
-	return take_u64(&at, ret) < 0 ? -ENOENT : 0;
+	return str_take_u64(&at, 10, ret) < 0 ? -ENOENT : 0;
 }
 
 int str_to_i64(const char *text, int64_t *ret)
@@ -174,7 +181,7 @@ static int to_scaled(const char *text, uint64_t (*scale_of)(char unit), uint64_t
 	uint64_t value, scale = 1;
 	int r;
 
-	r = take_u64(&text, &value);
+	r = str_take_u64(&text, 10, &value);
 	if (r < 0)
 		return r;
 	if (*text) {

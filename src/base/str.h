@@ -54,6 +54,8 @@ char **strv_copy(char *const *v);
 /* Decimal digits only, whole text, within range: else -EINVAL or -ERANGE. */
 int str_to_u64(const char *text, uint64_t *ret);
 int str_to_i64(const char *text, int64_t *ret);
+/* The digits at *TEXT in BASE (8, 10 or 16, lower case); *TEXT is behind them then.  -EINVAL: none, -ERANGE. */
+int str_take_u64(const char **text, unsigned int base, uint64_t *ret);
 /* The decimal number behind the first KEY in TEXT and blanks, as in files of /proc; -ENOENT without one. */
 int str_find_u64(const char *text, const char *key, uint64_t *ret);
 

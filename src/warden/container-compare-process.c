@@ -64,10 +64,10 @@ static bool check_groups(const struct container_compare *c, char *why)
 
 	if (c->facts->setgroups_denied)
 		return true;
-	for (char *end; *at; at = end) {
-		uint64_t group = strtoull(at, &end, 10);
+	for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
+		uint64_t group;
 
-		if (end == at)
+		if (str_take_u64(&at, 10, &group) < 0)
 			return container_wrong(why, "its groups cannot be read: '%s'", at);
 		if (!is_asked_group(c, group))
 			return container_wrong(why, "it is in group %" PRIu64 ", which was not asked", group);
@@ -102,19 +102,13 @@ static const struct rlimit_name rlimit_names[] = {
 
 static bool take_value(const char **at, uint64_t *ret)
 {
-	char *end;
-
 	*at += strspn(*at, " ");
 	if (str_starts(*at, "unlimited")) {
 		*at += strlen("unlimited");
 		*ret = UINT64_MAX;
 		return true;
 	}
-	*ret = strtoull(*at, &end, 10);
-	if (end == *at)
-		return false;
-	*at = end;
-	return true;
+	return str_take_u64(at, 10, ret) == 0;
 }
 
 /* A number above the largest of struct jdoc is written as a negative one, or is not in the list: both mean no limit. */

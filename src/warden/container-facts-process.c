@@ -33,14 +33,19 @@ static bool is_terminal(mode_t mode, dev_t number)
 static bool closes_at_exec(int procfd, unsigned int number)
 {
 	_cleanup_free_ char *text = NULL;
-	const char *flags;
+	const char *at;
+	uint64_t flags;
 	char name[32];
 
 	(void)snprintf(name, sizeof(name), "fdinfo/%u", number);
 	if (container_facts_read_text(procfd, name, &text) < 0)
 		return false;
-	flags = strstr(text, "flags:");
-	return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_CLOEXEC);
+	at = strstr(text, "flags:");
+	if (!at)
+		return false;
+	at += strlen("flags:");
+	at += strspn(at, "\t");
+	return str_take_u64(&at, 8, &flags) == 0 && (flags & O_CLOEXEC);
 }
 
 static int read_descriptor(int procfd, int dir, const char *name, struct container_descriptor *ret)

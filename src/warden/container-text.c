@@ -23,19 +23,28 @@ static const char *find_line(const char *text, const char *key)
 	return NULL;
 }
 
-static bool take_number(const char **at, int base, uint64_t *ret)
+static bool take_number(const char **at, unsigned int base, uint64_t *ret)
 {
-	char *end;
-
 	*at += strspn(*at, " \t");
-	if (!((**at >= '0' && **at <= '9') || (base == 16 && **at >= 'a' && **at <= 'f')))
+	return str_take_u64(at, base, ret) == 0;
+}
+
+static bool take_signed(const char **at, int64_t *ret)
+{
+	bool negative;
+	uint64_t n;
+
+	*at += strspn(*at, " ");
+	negative = **at == '-';
+	*at += negative;
+	if (str_take_u64(at, 10, &n) < 0)
 		return false;
-	*ret = strtoull(*at, &end, base);
-	*at = end;
+	/* Addresses and masks are unsigned, up to UINT64_MAX. */
+	*ret = (int64_t)(negative ? 0 - n : n);
 	return true;
 }
 
-static bool find_number(const char *text, const char *key, int base, uint64_t *ret)
+static bool find_number(const char *text, const char *key, unsigned int base, uint64_t *ret)
 {
 	const char *at = find_line(text, key);
 
@@ -175,14 +184,9 @@ int container_stat_parse(const char *text, struct container_facts *x)
 	if (!at || strlen(at) < 4 || !take_number(&text, 10, &pid))
 		return -EBADMSG;
 	at += 4;
-	for (int i = 4; i <= 41; i++) {
-		char *end;
-
-		fields[i] = (int64_t)strtoll(at, &end, 10);
-		if (end == at)
+	for (int i = 4; i <= 41; i++)
+		if (!take_signed(&at, &fields[i]))
 			return -EBADMSG;
-		at = end;
-	}
 	x->pid = (pid_t)pid;
 	x->sid = (pid_t)fields[6];
 	x->terminal = fields[7];

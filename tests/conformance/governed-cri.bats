@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Governed pods of containerd's CRI plug-in, and containers of ctr: what is asked, approved, refused and recorded, how they end, and
-# what is kept of them.
+# Governed pods of containerd's CRI plug-in, and containers of ctr: questions, approvals, refusals, records, ends and evidence.
 # shellcheck disable=SC2016 # scripts for the inside
 load lib.bash
 load containerd.bash
@@ -26,7 +25,7 @@ teardown() { governed_cri_teardown; }
 	grep -q $'^CapBnd:\t0000000000000000' "/proc/$pid/status"
 	cri stop-pod "$POD"
 	until_ok nothing_left
-	# containerd kills it: that is its end, and there is nothing to keep.
+	# containerd kills it: that is its end, without evidence.
 	session "$POD"
 	assert_reason signaled
 	is null "$(custody_result .evidence)"
@@ -189,7 +188,7 @@ image_by_digest() {
 	until_ok ended_as exited 5
 	session
 	assert_evidence result
-	# A directory of the host keeps what was written: only a crash takes all of it.
+	# A directory of the host keeps its files: only a crash takes all of it.
 	pod bind annotation=custody.worktree=/volume
 	echo before >"$SUITE/volume/before"
 	running

@@ -118,7 +118,7 @@ static void stat_is_read_behind_any_name(void)
 	CHECK(container_stat_parse("", &x) == -EBADMSG);
 }
 
-/* Executes its program while its status is read: what is read is from before. */
+/* Executes its program while its status is read: the text is from before. */
 static void *execute(void *arg)
 {
 	const int dir = *(const int *)arg;

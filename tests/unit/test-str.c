@@ -144,6 +144,17 @@ static void unsigned_numbers_are_digits_only(void)
 		CHECK(u64_is(bad[i], -EINVAL, 0));
 }
 
+static void digits_are_taken_from_a_text(void)
+{
+	const char *at = "0644 17f,18446744073709551616";
+	uint64_t value = 77;
+
+	CHECK(str_take_u64(&at, 8, &value) == 0 && value == 0644 && *at == ' ');
+	CHECK(str_take_u64(&at, 10, &value) == -EINVAL && value == 0644 && *at++ == ' ');
+	CHECK(str_take_u64(&at, 16, &value) == 0 && value == 0x17f && *at++ == ',');
+	CHECK(str_take_u64(&at, 10, &value) == -ERANGE && value == 0x17f && *at == '1');
+}
+
 static void a_number_is_found_behind_its_key(void)
 {
 	uint64_t value = 77;
@@ -313,7 +324,7 @@ TAP_MAIN(T(a_word_is_quoted_where_a_shell_would_not_take_it_as_it_is),
 	 T(printf_grows_by_the_size_needed), T(texts_grow_and_are_taken), T(a_broken_text_stays_broken),
 	 T(null_equals_only_null), T(beginnings_and_ends), T(the_first_byte_that_is_no_ascii_is_found),
 	 T(utf8_is_judged_strictly), T(vectors_grow_copy_and_search), T(unsigned_numbers_are_digits_only),
-	 T(a_number_is_found_behind_its_key), T(signed_numbers_reach_both_ends),
-	 T(sizes_have_units_and_no_overflow), T(times_have_units_and_no_overflow),
-	 T(the_nearest_word_is_suggested), T(distant_words_are_not_suggested),
-	 T(terminals_see_no_control_characters))
+	 T(digits_are_taken_from_a_text), T(a_number_is_found_behind_its_key),
+	 T(signed_numbers_reach_both_ends), T(sizes_have_units_and_no_overflow),
+	 T(times_have_units_and_no_overflow), T(the_nearest_word_is_suggested),
+	 T(distant_words_are_not_suggested), T(terminals_see_no_control_characters))
