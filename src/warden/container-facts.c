@@ -139,7 +139,7 @@ int container_facts_read_start(int procfd, struct container_facts *ret, struct f
 {
 	int r;
 
-	/* Before the status: what was executed is known to have been so when the status was read. */
+	/* Before the status: a program that is seen here was executed before the status was read. */
 	read_exe(procfd, ret);
 	r = read_status(procfd, ret);
 	return r < 0 ? fault_errno(f, -r, "read the first process of the container") : 0;

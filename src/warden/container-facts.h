@@ -115,7 +115,7 @@ struct container_outside {
 
 int container_outside_read(struct container_outside *ret, struct fault *f) _must_check_;
 
-/* Everything.  -ENOMEM only: what cannot be read is noted in its part. */
+/* Everything.  -ENOMEM only: a part that is unreadable has its error. */
 int container_facts_read(int procfd, const struct container_asked *a, struct container_facts *ret,
 			 struct fault *f) _must_check_;
 /* /proc/PID/exe, then status, only. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How governed containers of podman or docker end: the true status and its reason, and what is kept of them.
+# How governed containers of podman or docker end: the true status and its reason, and the evidence of them.
 # shellcheck disable=SC2016 # scripts for the inside
 load lib.bash
 load docker.bash

@@ -35,7 +35,7 @@ ended() { # COUNT
 	until_ok ended 1
 	is 'lost keeper' "$(last session.end '"\(.d.reason) \(.d.source)"')"
 	kept_half
-	# The engine removes what is left, and starts it again if that is allowed.
+	# The engine removes the rest, and starts it again if that is allowed.
 	"$ENGINE" start one
 	until_ok said one ready
 	is 2 "$(records session.start)"
