@@ -55,7 +55,7 @@ static void sweep(enum lane lane)
 		return;
 	s.config = config;
 	s.ledger = l;
-	/* The rest is swept again by the next container, `custody run` or `custody recover`. */
+	/* The remaining sessions are swept by the next container, `custody run` or `custody recover`. */
 	(void)!session_sweep_dead(&dirs, close_orphan, &s, NULL);
 }
 

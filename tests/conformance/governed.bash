@@ -111,7 +111,7 @@ ended_as() { # REASON CODE: the newest end record
 	is "$1 $2" "$(last session.end '"\(.d.reason) \(.d.code)"')"
 }
 
-# --- processes, leftovers --------------------------------------------------------------------------------------------
+# --- processes, leftovers -----------------------------------------------------------------------------------------------
 wardens() { # of this sandbox; the older, which is the parent of its backup, first
 	pgrep -x custody-warden || true
 }

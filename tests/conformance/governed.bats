@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Governed containers of podman or docker: questions, approvals, refusals, records, ends and evidence.
+# Governed containers of podman or docker: questions, approvals, refusals and their records.
 # shellcheck disable=SC2016 # scripts for the inside
 load lib.bash
 load docker.bash
