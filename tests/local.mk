@@ -46,13 +46,13 @@ unit_tests += tests/unit/test-decision tests/unit/test-container-compare tests/u
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
 	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \
-	tests/unit/test-engine-field tests/unit/test-engine-image tests/unit/test-engine-limit tests/unit/test-engine-merge tests/unit/test-engine-read \
+	tests/unit/test-engine-exec tests/unit/test-engine-field tests/unit/test-engine-image tests/unit/test-engine-limit tests/unit/test-engine-merge tests/unit/test-engine-read \
 	tests/unit/test-runtime-options tests/unit/test-runtime-types tests/unit/test-seccomp tests/unit/test-seccomp-arch \
 	tests/unit/test-seccomp-cache
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
-noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h tests/unit/engine-tight.h tests/unit/container-fixture.h \
+noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h tests/unit/engine-tight.h tests/unit/engine-exec-tight.h tests/unit/container-fixture.h \
 	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-files.h tests/unit/overlay-fixture.h tests/unit/overlay-play.h tests/unit/policy-fixture.h \
 	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
@@ -80,6 +80,7 @@ tests_unit_test_hook_args_LDADD = $(oci_test_libs)
 engine_test_libs = libengine.a libcore.a libbase.a $(DEP_LIBS)
 tests_unit_test_engine_field_LDADD = libruntime.a $(engine_test_libs)
 tests_unit_test_engine_limit_LDADD = libruntime.a $(engine_test_libs)
+tests_unit_test_engine_exec_LDADD = $(engine_test_libs)
 tests_unit_test_engine_merge_LDADD = $(engine_test_libs)
 tests_unit_test_engine_image_LDADD = $(engine_test_libs)
 tests_unit_test_engine_read_LDADD = $(engine_test_libs)

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "oci/engine/engine-made.h"
 
-#define HOSTCONFIG_MAX ((size_t)1024 * 1024)
+#define FILE_MAX ((size_t)1024 * 1024)
 
 static bool is_setkey(const struct jdoc *hook)
 {
@@ -37,23 +37,64 @@ static char *read_trusted(const char *path, size_t *ret_len)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
 	    st.st_mode & 0022)
 		return NULL;
-	return fd_read_all(fd, HOSTCONFIG_MAX, &text, ret_len, NULL) < 0 ? NULL : text;
+	return fd_read_all(fd, FILE_MAX, &text, ret_len, NULL) < 0 ? NULL : text;
+}
+
+/* NAME in docker's directory of the container; NULL: none, or it cannot be read. */
+static struct jdoc *read_file(const struct jdoc *config, const struct engine_names *names, const char *name)
+{
+	static const struct jdoc_limits limits = { .wide = true };
+	_cleanup_free_ char *dir = engine_made_dir(config, names), *path = dir ? path_join(dir, name) : NULL,
+			    *text = NULL;
+	struct jdoc *d = NULL;
+	size_t len;
+
+	text = path ? read_trusted(path, &len) : NULL;
+	return text && jdoc_parse(text, len, path, &limits, &d, NULL) == 0 ? d : NULL;
 }
 
 bool engine_docker_has_no_network(const struct jdoc *config, const struct engine_names *names)
 {
-	static const struct jdoc_limits limits = { .wide = true };
-	_cleanup_free_ char *dir = NULL, *path = NULL, *text = NULL;
 	_cleanup_jdoc_ struct jdoc *host = NULL;
-	size_t len;
 
 	if (engine_count(config, "hooks.prestart") != 1 ||
 	    !is_setkey(engine_item(config, "hooks.prestart", 0)))
 		return false;
-	dir = engine_made_dir(config, names);
-	path = dir ? path_join(dir, "hostconfig.json") : NULL;
-	text = path ? read_trusted(path, &len) : NULL;
-	if (!text || jdoc_parse(text, len, path, &limits, &host, NULL) < 0)
-		return false;
+	host = read_file(config, names, "hostconfig.json");
 	return str_eq(engine_text(host, "NetworkMode"), "none");
+}
+
+static bool append_from(struct jdoc *argv, const struct jdoc *list, size_t first)
+{
+	for (size_t i = first; engine_is(list, JDOC_ARRAY) && i < list->n_items; i++) {
+		if (!engine_is(list->items[i], JDOC_STRING))
+			return false;
+		jdoc_append_string(argv, list->items[i]->string);
+	}
+	return true;
+}
+
+/* "CMD-SHELL" is executed by the SHELL of the image. */
+static bool append_shell(struct jdoc *argv, const struct jdoc *shell)
+{
+	if (engine_is(shell, JDOC_ARRAY) && shell->n_items > 0)
+		return append_from(argv, shell, 0);
+	jdoc_append_string(argv, "/bin/sh");
+	jdoc_append_string(argv, "-c");
+	return true;
+}
+
+struct jdoc *engine_docker_healthcheck(const struct jdoc *config, const struct engine_names *names)
+{
+	_cleanup_jdoc_ struct jdoc *all = read_file(config, names, "config.v2.json"),
+				   *argv = jdoc_new_array();
+	const struct jdoc *test = engine_at(all, "Config.Healthcheck.Test"),
+			  *kind = engine_is(test, JDOC_ARRAY) && test->n_items > 1 ? test->items[0] : NULL;
+
+	if (!engine_is(kind, JDOC_STRING))
+		return NULL;
+	if (str_eq(kind->string, "CMD-SHELL") ? !append_shell(argv, engine_at(all, "Config.Shell"))
+					      : !str_eq(kind->string, "CMD"))
+		return NULL;
+	return append_from(argv, test, 1) && !argv->broken ? TAKE_PTR(argv) : NULL;
 }

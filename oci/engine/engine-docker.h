@@ -9,3 +9,6 @@
  * of that network later.
  */
 bool engine_docker_has_no_network(const struct jdoc *config, const struct engine_names *names);
+
+/* The command of the container's health check, which docker executes by `exec`; NULL: none, or not known. */
+struct jdoc *engine_docker_healthcheck(const struct jdoc *config, const struct engine_names *names);

@@ -8,5 +8,5 @@
 /* Fills W->c->document: the text that is judged, approved and hashed.  docs/design/engine.md lists its members. */
 int engine_document_write(struct engine_work *w) _must_check_;
 
-/* A copy of `process` as the document has it: what stands elsewhere and noise removed, lists sorted. */
+/* A copy of `process` as the document has it: without noise and the members of their own, lists sorted. */
 void engine_document_process(struct jdoc *process);

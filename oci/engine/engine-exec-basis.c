@@ -36,6 +36,7 @@ struct jdoc *engine_exec_basis_make(const struct engine_container *c, const stru
 		jdoc_append(allow, jdoc_copy(c->probes->items[i]));
 	if (c->healthcheck)
 		jdoc_append(allow, jdoc_copy(c->healthcheck));
+	jdoc_set_int(d, "layers", c->layers);
 	put_facts(jdoc_set_object(d, "facts"), &c->facts);
 	return d && !d->broken ? TAKE_PTR(d) : NULL;
 }
@@ -92,6 +93,9 @@ int engine_exec_basis_read(const struct jdoc *d, struct engine_exec_basis *ret, 
 		return fault_errno(f, ENOMEM, "exec");
 	b.governance = jdoc_get(b.document, "governance");
 	b.allow = jdoc_get(b.document, "allow");
+	b.layers = engine_is(jdoc_get(b.document, "layers"), JDOC_INT)
+			   ? (uint32_t)jdoc_get(b.document, "layers")->integer
+			   : 0;
 	r = engine_is(b.document, JDOC_OBJECT) ? take_facts(&b) : -EINVAL;
 	if (r < 0)
 		return fault_errno(f, -r, "the container info has no valid facts for exec");

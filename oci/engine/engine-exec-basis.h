@@ -11,6 +11,7 @@
 struct engine_exec_basis {
 	struct jdoc *governance;   /* NULL: the profile has none */
 	struct jdoc *allow;	   /* list of argv; NULL: none */
+	uint32_t layers;	   /* LAYER_BIT()s that the container has */
 	struct policy_facts facts; /* without command, directory and variables; borrows from this struct */
 
 	/* Owned, for FACTS. */

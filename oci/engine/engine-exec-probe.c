@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "oci/engine/engine-exec-probe.h"
 
+#include <stdint.h>
+
 #include "base/array.h"
 #include "base/str.h"
 #include "oci/engine/engine-impl.h"
@@ -33,11 +35,6 @@ static bool has_its_capabilities(const struct jdoc *container, const struct jdoc
 	return true;
 }
 
-static bool is_same(const struct jdoc *a, const struct jdoc *b)
-{
-	return a && b ? jdoc_equal(a, b) : a == b;
-}
-
 /* Number of one member, which is 0 if it is missing. */
 static int64_t id_of(const struct jdoc *process, const char *key)
 {
@@ -48,20 +45,53 @@ static int64_t id_of(const struct jdoc *process, const char *key)
 
 static bool has_its_user(const struct jdoc *container, const struct jdoc *process)
 {
-	static const char *const lists = "additionalGids";
-
 	return id_of(container, "uid") == id_of(process, "uid") &&
-	       id_of(container, "gid") == id_of(process, "gid") &&
-	       is_same(jdoc_get(jdoc_get(container, "user"), lists),
-		       jdoc_get(jdoc_get(process, "user"), lists));
+	       id_of(container, "gid") == id_of(process, "gid");
 }
 
-bool engine_exec_is_probe(const struct jdoc *allow, const struct jdoc *container, const struct jdoc *process)
+/* In ENV and not in THEIRS; SIZE_MAX: not there. */
+static size_t find_added_home(const struct jdoc *theirs, const struct jdoc *env)
+{
+	for (size_t i = 0; engine_is(env, JDOC_ARRAY) && i < env->n_items; i++)
+		if (engine_is(env->items[i], JDOC_STRING) && str_starts(env->items[i]->string, "HOME=") &&
+		    !engine_list_has(theirs, env->items[i]->string))
+			return i;
+	return SIZE_MAX;
+}
+
+static bool has_its_variables(const struct jdoc *container, const struct jdoc *process, size_t home)
+{
+	const struct jdoc *env = jdoc_get(process, "env"), *theirs = jdoc_get(container, "env");
+
+	for (size_t i = 0; engine_is(env, JDOC_ARRAY) && i < env->n_items; i++)
+		if (i != home && (!engine_is(env->items[i], JDOC_STRING) ||
+				  !engine_list_has(theirs, env->items[i]->string)))
+			return false;
+	return true;
+}
+
+static bool is_probe(const struct jdoc *allow, const struct jdoc *container, const struct jdoc *process,
+		     size_t home)
 {
 	const char *cwd = engine_text(process, "cwd");
 
 	return is_listed(allow, jdoc_get(process, "args")) && has_its_user(container, process) &&
-	       is_below(jdoc_get(process, "env"), jdoc_get(container, "env")) &&
-	       has_its_capabilities(container, process) &&
+	       has_its_variables(container, process, home) && has_its_capabilities(container, process) &&
 	       (str_eq(cwd, "/") || str_eq(cwd, engine_text(container, "cwd")));
+}
+
+bool engine_exec_take_probe(const struct jdoc *allow, const struct jdoc *container, struct jdoc *process)
+{
+	const struct jdoc *user = jdoc_get(container, "user");
+	size_t home = find_added_home(jdoc_get(container, "env"), jdoc_get(process, "env"));
+
+	if (!is_probe(allow, container, process, home))
+		return false;
+	if (home != SIZE_MAX)
+		(void)jdoc_remove_item(jdoc_get(process, "env"), home);
+	if (user)
+		jdoc_set(process, "user", jdoc_copy(user));
+	else
+		(void)jdoc_remove(process, "user");
+	return true;
 }

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "container/container-info.h"
 #include "container/warden-call.h"
 #include "decision/decision-exec.h"
+#include "layer/layer.h"
 #include "oci/engine/engine-exec-basis.h"
 #include "oci/engine/engine-exec-document.h"
 #include "oci/engine/engine-exec-merge.h"
@@ -37,6 +39,7 @@ struct engine_exec {
 	struct strbuf text;
 	struct decision decision;
 	int warden;
+	bool probe;	  /* approved with the container */
 	bool handed_over; /* claim and every further record are the warden's */
 	char id[SESSION_ID_SIZE];
 };
@@ -169,6 +172,8 @@ static int merge(struct engine_exec *x, struct fault *f)
 		r = engine_field_require_process(x->process, f);
 	if (r == 0 && x->basis.facts.isolated)
 		r = engine_exec_merge(jdoc_get(x->merged, "process"), x->process, f);
+	x->probe = r == 0 && !x->call->cgroup && x->call->preserved == 0 &&
+		   engine_exec_take_probe(x->basis.allow, jdoc_get(x->merged, "process"), x->process);
 	if (r == 0)
 		r = take_words(x->process, "args", &x->argv, f);
 	if (r == 0)
@@ -210,13 +215,6 @@ static const char *find_home(char *const *env)
 	return "/root";
 }
 
-/* Approved with the container, so B and C need no other answer; but never an unbounded delete, which is a C. */
-static bool is_probe(const struct engine_exec *x)
-{
-	return x->decision.verdict->level != 'C' && !x->call->cgroup && x->call->preserved == 0 &&
-	       engine_exec_is_probe(x->basis.allow, jdoc_get(x->merged, "process"), x->process);
-}
-
 static int judge(struct engine_exec *x, struct fault *f)
 {
 	struct policy_facts facts = x->basis.facts;
@@ -238,7 +236,8 @@ static int judge(struct engine_exec *x, struct fault *f)
 	if (r < 0)
 		return r;
 	decision_exec_exempt(&x->decision, &q);
-	if (is_probe(x))
+	/* Approved with the container; but an unbounded delete is a C, whatever was approved. */
+	if (x->probe && x->decision.verdict->level != 'C')
 		q.exempt = "custody.exec.allow";
 	return decision_approve(&x->decision, &q, f);
 }
@@ -300,6 +299,11 @@ const struct strbuf *engine_exec_text(const struct engine_exec *x)
 	return &x->text;
 }
 
+void engine_exec_forget(struct engine_exec *x)
+{
+	digest_key_done(&x->key);
+}
+
 static int hand_over(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f)
 {
 	struct warden_call m = { .type = WARDEN_CALL_EXEC, .digest = x->digest, .pid = pid };
@@ -316,13 +320,29 @@ static int hand_over(struct engine_exec *x, pid_t pid, int pidfd, struct fault *
 	return 0;
 }
 
+/* As they will be: the warden kills it otherwise. */
+static int list_layers(const struct engine_exec *x, char ***ret, struct fault *f)
+{
+	static const enum layer layers[] = { LAYER_NO_NEW_PRIVS, LAYER_SECCOMP };
+
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+		if ((x->basis.layers & LAYER_BIT(layers[i])) &&
+		    strv_appendf(ret, "%s=%s", layer_info(layers[i])->name,
+				 layer_state_name(LAYER_STATE_PROVEN_AFTER_START)) < 0)
+			return fault_errno(f, ENOMEM, "exec");
+	return 0;
+}
+
 int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f)
 {
+	_cleanup_strv_ char **words = NULL;
 	int r = decision_consume(&x->decision, f);
 
 	x->decision.refused = r == -EACCES ? "approval" : "setup-failed";
 	if (r >= 0)
-		r = decision_start(&x->decision, pid, NULL, f);
+		r = list_layers(x, &words, f);
+	if (r >= 0)
+		r = decision_start(&x->decision, pid, words, f);
 	return r < 0 ? r : hand_over(x, pid, pidfd, f);
 }
 

@@ -41,6 +41,9 @@ int engine_exec_open(const struct engine_exec_call *call, struct engine_exec **r
 /* Of the process, as libcrun gets it. */
 const struct strbuf *engine_exec_text(const struct engine_exec *x);
 
+/* In the child that calls libcrun: the lane's key must not be in the memory of a process inside. */
+void engine_exec_forget(struct engine_exec *x);
+
 /* The process PID, pinned by PIDFD. */
 int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f) _must_check_;
 

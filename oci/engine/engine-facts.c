@@ -24,8 +24,7 @@ static int add_writable(struct engine_work *w, bool overlay)
 	size_t n = engine_count(w->config, "mounts");
 
 	c->rw = calloc(n + 1, sizeof(*c->rw));
-	c->rootfs = strdup(w->in->rootfs);
-	if (!c->rw || !c->rootfs)
+	if (!c->rw)
 		return fault_errno(w->f, ENOMEM, "facts");
 	for (size_t i = 0; i < n; i++) {
 		const struct jdoc *mount = engine_item(w->config, "mounts", i);
@@ -34,8 +33,13 @@ static int add_writable(struct engine_work *w, bool overlay)
 			c->rw[c->facts.n_rw++] = (struct policy_mount){ engine_text(mount, "destination"),
 									engine_text(mount, "source") };
 	}
-	if (!root_is_kept_apart(w, overlay))
+	if (!root_is_kept_apart(w, overlay)) {
+		/* Facts outlive the input. */
+		c->rootfs = strdup(w->in->rootfs);
+		if (!c->rootfs)
+			return fault_errno(w->f, ENOMEM, "facts");
 		c->rw[c->facts.n_rw++] = (struct policy_mount){ "/", c->rootfs };
+	}
 	c->facts.rw = c->rw;
 	return 0;
 }
@@ -48,6 +52,13 @@ static enum policy_worktree worktree_mode(const struct engine_work *w, bool over
 		return root_is_kept_apart(w, overlay) ? POLICY_WORKTREE_EPHEMERAL : POLICY_WORKTREE_RW;
 	return engine_mount_is_writable_bind(mount, &w->names) ? POLICY_WORKTREE_RW
 							       : POLICY_WORKTREE_EPHEMERAL;
+}
+
+static bool worktree_is_made(const struct engine_work *w)
+{
+	const struct jdoc *mount = engine_mount_of(w->config, w->c->worktree);
+
+	return mount && engine_mount_kind(mount, &w->names) == ENGINE_MOUNT_ENGINE;
 }
 
 static bool shows_home(const struct engine_work *w)
@@ -110,6 +121,7 @@ int engine_facts_fill(struct engine_work *w, bool overlay)
 		/* Words mean what the programs of the image make of them. */
 		.replaced = "image",
 	};
+	c->worktree_made = worktree_is_made(w);
 	r = copy_env(w);
 	if (r == 0)
 		r = add_writable(w, overlay);

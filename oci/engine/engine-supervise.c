@@ -42,16 +42,29 @@ static int pin(pid_t pid, struct handover *h, struct fault *f)
 	return 0;
 }
 
+/* Engines take the system's words, "No such file or directory", for a missing command. */
+static int refuse_tree(const struct engine_gate *g, int r, struct fault *why, struct fault *f)
+{
+	if (r == -ENOENT)
+		return fault_set(f, ENOENT,
+				 "annotation custody.worktree: the container has no directory '%s'",
+				 g->engine.worktree);
+	return fault_set(f, -r, "annotation custody.worktree: %s", fault_text(why));
+}
+
 /* A directory that an annotation names must exist; the working directory may be made by the command. */
 static int open_tree(struct engine_gate *g, pid_t pid, struct handover *h, struct fault *f)
 {
 	_cleanup_fault_ struct fault why = { 0 };
 	int r = container_tree_open(pid, g->engine.worktree, &h->tree, &why);
 
+	/* Removed with the container, as a tmpfs is: it does not keep its changes. */
+	if (r >= 0 && g->engine.worktree_made)
+		h->tree.mode = PROFILE_WORKSPACE_TMPFS;
 	if (r >= 0)
 		return 0;
 	if (jdoc_get(jdoc_get(g->engine.merged, "annotations"), "custody.worktree"))
-		return fault_set(f, -r, "annotation custody.worktree: %s", fault_text(&why));
+		return refuse_tree(g, r, &why, f);
 	h->tree = CONTAINER_TREE_NONE;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "layer/layer.h"
 #include "oci/engine/engine-change.h"
+#include "oci/engine/engine-docker.h"
 #include "oci/engine/engine-document.h"
 #include "oci/engine/engine-facts.h"
 #include "oci/engine/engine-field.h"
@@ -166,6 +167,7 @@ int engine_read(const struct engine_input *in, const struct digest_key *key, str
 		return r;
 	engine_noise_names(&w);
 	c.pause = engine_pause_is(&w);
+	c.healthcheck = engine_docker_healthcheck(w.config, &w.names);
 	if (in->isolate)
 		r = merge(&w);
 	if (r == 0 && c.merged->broken)
@@ -193,7 +195,7 @@ void engine_container_done(struct engine_container *c)
 	free(c->worktree);
 	free(c->image);
 	free(c->grant);
-	free(c->rw);
 	free(c->rootfs);
+	free(c->rw);
 	*c = (struct engine_container){ 0 };
 }

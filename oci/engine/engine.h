@@ -49,6 +49,7 @@ struct engine_container {
 	char **argv;	       /* borrowed words of MERGED, NULL-terminated array on the heap */
 	char *worktree;	       /* inside: annotation custody.worktree, else process.cwd */
 	char *image; /* for records and people; NULL: not identified, so at least level B and a single use */
+	bool worktree_made; /* it lies on a volume without a name, which the engine makes and removes with the container */
 	uint32_t layers; /* LAYER_BIT()s that the warden proves */
 	bool pause;	 /* the pod's own container: confined and recorded, never asked */
 	char *grant;	 /* annotation custody.grant; NULL: none */
@@ -62,8 +63,8 @@ struct engine_container {
 
 	/* Owned, for FACTS. */
 	char **env;
+	char *rootfs;
 	struct policy_mount *rw;
-	char *rootfs; /* the caller's may be gone when FACTS are read */
 };
 
 /* Refused by the name of the member: -EPERM if the merge refuses it, -EINVAL if the text cannot be read. */

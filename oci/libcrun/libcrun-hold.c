@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,12 +13,12 @@
 #include "base/fd.h"
 
 static struct {
-	libcrun_hold_fn fn;
+	hold_fn fn;
 	void *arg;
 	int go[2]; /* a byte, or end of file: exit */
 } hold = { .go = { -EBADF, -EBADF } };
 
-void libcrun_hold(libcrun_hold_fn fn, void *arg)
+void hold_set(hold_fn fn, void *arg)
 {
 	hold.fn = fn;
 	hold.arg = arg;
@@ -35,9 +36,12 @@ int hold_begin(struct fault *f)
 /* In the process: it has joined the container, and executes the program when this returns. */
 static void wait_for_go(void)
 {
+	int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
 	char byte;
 	ssize_t n;
 
+	/* Processes of the container see it, and its memory is that of the host's program. */
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	hold.go[1] = fd_close(hold.go[1]);
 	do
 		n = read(hold.go[0], &byte, 1);
@@ -48,6 +52,8 @@ static void wait_for_go(void)
 		_exit(EXIT_FAILURE);
 	}
 	hold.go[0] = fd_close(hold.go[0]);
+	/* libcrun writes files of /proc/self, which root owns otherwise. */
+	(void)prctl(PR_SET_DUMPABLE, dumpable == 1, 0, 0, 0);
 }
 
 /* It is alive as long as it holds its end, so PIDFD, which was opened before, is its own. */

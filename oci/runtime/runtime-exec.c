@@ -93,7 +93,7 @@ static int require_below(const char *cgroup, struct fault *f)
 	return 0;
 }
 
-static int call_libcrun(struct runtime_job *job, const void *text, int *ret_status, struct fault *f)
+static int call_libcrun(struct runtime_job *job, const struct strbuf *text, int *ret_status, struct fault *f)
 {
 	_cleanup_close_ int fd = store(text, f);
 	char path[sizeof("/proc/self/fd/") + 11];
@@ -104,6 +104,12 @@ static int call_libcrun(struct runtime_job *job, const void *text, int *ret_stat
 	return runtime_exec(&job->call, path, job->options->cgroup, ret_status, f);
 }
 
+static int call_in_child(struct runtime_job *job, void *arg, int *ret_status, struct fault *f)
+{
+	engine_exec_forget(arg);
+	return call_libcrun(job, engine_exec_text(arg), ret_status, f);
+}
+
 static int on_started(void *arg, pid_t pid, int pidfd, struct fault *f)
 {
 	return engine_exec_start(arg, pid, pidfd, f);
@@ -111,10 +117,7 @@ static int on_started(void *arg, pid_t pid, int pidfd, struct fault *f)
 
 static int exec_governed(struct runtime_job *job, struct engine_exec *x, struct fault *f)
 {
-	const struct strbuf *text = engine_exec_text(x);
-	const struct runtime_hold h = {
-		.job = job, .call = call_libcrun, .call_arg = text, .started = on_started, .arg = x
-	};
+	const struct runtime_hold h = { .job = job, .call = call_in_child, .started = on_started, .arg = x };
 	int status = 0, r = runtime_hold_run(&h, &status, f);
 
 	return r < 0 ? engine_exec_refuse(x, r, f) : status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "oci/engine/engine-end.h"
 #include "oci/engine/engine-start.h"
 #include "oci/runtime/runtime-apart.h"
@@ -41,11 +42,21 @@ static int kill_refused(const struct runtime_call *c, int r)
 	return r;
 }
 
+/* A status that cannot be read counts as running. */
+static bool is_over(const struct runtime_call *c)
+{
+	_cleanup_entry_ struct runtime_entry e = { 0 };
+	int r = runtime_entry_load(c, &e, NULL);
+
+	return r == -ENOENT || (r >= 0 && str_eq(e.status, "stopped"));
+}
+
 int runtime_start_governed(struct runtime_job *job, struct fault *f)
 {
 	_cleanup_engine_start_ struct engine_start s = ENGINE_START_NONE;
 	_cleanup_free_ char *dir = dir_of(&job->call);
 	_cleanup_entry_ struct runtime_entry entry = { 0 };
+	_cleanup_fault_ struct fault why = { 0 };
 	int r;
 
 	if (!dir)
@@ -59,8 +70,11 @@ int runtime_start_governed(struct runtime_job *job, struct fault *f)
 	r = runtime_start(&job->call, f);
 	if (r < 0)
 		return r;
-	r = engine_start_report(&s, f);
-	return r < 0 ? kill_refused(&job->call, r) : 0;
+	r = engine_start_report(&s, &why);
+	/* The command has ended already: its warden does not answer any more, and nothing runs without it. */
+	if (r >= 0 || (r == -EPIPE && is_over(&job->call)))
+		return 0;
+	return kill_refused(&job->call, fault_set(f, -r, "%s", fault_text(&why)));
 }
 
 int runtime_delete_governed(const struct runtime_call *c, bool force, struct fault *f)

@@ -10,9 +10,7 @@
  */
 struct runtime_hold {
 	struct runtime_job *job;
-	int (*call)(struct runtime_job *job, const void *arg, int *ret_status,
-		    struct fault *f); /* in the child */
-	const void *call_arg;
+	int (*call)(struct runtime_job *job, void *arg, int *ret_status, struct fault *f); /* in the child */
 	int (*started)(void *arg, pid_t pid, int pidfd, struct fault *f);
 	void *arg;
 };

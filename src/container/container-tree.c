@@ -113,6 +113,21 @@ static int open_upper(const char *options)
 	return fd < 0 ? -EBADF : fd;
 }
 
+/* Whether the file system of LINE is mounted outside the container as well: a bind mount of the host's /tmp is a tmpfs, too. */
+static bool is_outside(const char *line)
+{
+	_cleanup_free_ char *text = read_proc("/proc/self/mountinfo");
+	char device[32], other[32], *at = text;
+	const char *own;
+
+	if (!text || sscanf(line, "%*u %*u %31s", device) != 1)
+		return false;
+	while ((own = strsep(&at, "\n")))
+		if (sscanf(own, "%*u %*u %31s", other) == 1 && str_eq(device, other))
+			return true;
+	return false;
+}
+
 /* How changes of a worktree on the mount of LINE can be told from its earlier files. */
 static enum profile_workspace find_mode(char *line, bool on_root, int *ret_upper)
 {
@@ -120,7 +135,7 @@ static enum profile_workspace find_mode(char *line, bool on_root, int *ret_upper
 
 	if (!line || !split_line(line, &type, &options))
 		return PROFILE_WORKSPACE_RW;
-	if (str_eq(type, "tmpfs"))
+	if (str_eq(type, "tmpfs") && !is_outside(line))
 		return PROFILE_WORKSPACE_TMPFS;
 	/* A bind mount or a volume outlives the container. */
 	if (!on_root)

@@ -16,7 +16,7 @@
  *	START	the container is about to start.  The warden proves what it can see, uses the grant up, records the start,
  *		synced, and answers; after a refusal nothing may be started.  Repeated after a caller died: the same answer.
  *	STARTED	libcrun has released the process, on the same connection.  The warden proves the rest and kills the container
- *		if anything is missing; then the answer is a refusal.
+ *		if anything is missing; then the answer is a refusal.  After the container's end it closes the connection.
  *	EXEC	a further process was started in it by `exec`, after its own decision.  With two descriptors: the claim of that
  *		exec, locked, and a pidfd of the process.  The warden records its end.
  */
@@ -54,6 +54,6 @@ int warden_call_send(int fd, const struct warden_call *m, const int fds[WARDEN_C
 int warden_call_receive(int fd, struct warden_call *ret, int fds[WARDEN_CALL_FDS],
 			struct fault *f) _must_check_;
 
-/* Sends M and waits for the answer: a refusal is -EACCES with the warden's reason. */
+/* Sends M and waits for the answer: a refusal is -EACCES with the warden's reason, -EPIPE: the warden has ended. */
 int warden_call_ask(int fd, const struct warden_call *m, const int fds[WARDEN_CALL_FDS],
 		    struct fault *f) _must_check_;

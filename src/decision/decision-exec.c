@@ -12,8 +12,8 @@ static const char *const words[] = {
 	[CONFIG_EXEC_ALLOW] = "allow",
 };
 
-/* The stricter one of custody.json and the profile. An unknown word denies. */
-static enum config_exec find_rule(const struct config *c, const struct jdoc *governance)
+/* An unknown word denies. */
+enum config_exec decision_exec_rule(const struct config *c, const struct jdoc *governance)
 {
 	const char *word = jdoc_get_string(governance, "exec");
 	enum config_exec rule = CONFIG_EXEC_DENY;
@@ -29,7 +29,7 @@ static enum config_exec find_rule(const struct config *c, const struct jdoc *gov
 int decision_exec_require(struct decision *d, const struct jdoc *governance, struct fault *f)
 {
 	d->refused = "exec";
-	if (find_rule(d->config, governance) != CONFIG_EXEC_DENY)
+	if (decision_exec_rule(d->config, governance) != CONFIG_EXEC_DENY)
 		return 0;
 	d->status = STATUS_DENIED;
 	return fault_set(
@@ -41,6 +41,6 @@ int decision_exec_require(struct decision *d, const struct jdoc *governance, str
 
 void decision_exec_exempt(const struct decision *d, struct decision_question *q)
 {
-	if (d->verdict->level == 'B' && find_rule(d->config, q->governance) == CONFIG_EXEC_ALLOW)
+	if (d->verdict->level == 'B' && decision_exec_rule(d->config, q->governance) == CONFIG_EXEC_ALLOW)
 		q->exempt = "custody.json";
 }

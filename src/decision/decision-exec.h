@@ -8,6 +8,9 @@
  * profile's section GOVERNANCE (NULL: none).  docs/design/exec.md.
  */
 
+/* The stricter one of both. */
+enum config_exec decision_exec_rule(const struct config *c, const struct jdoc *governance);
+
 /* Before step 3: refused by name if either denies every such command. */
 int decision_exec_require(struct decision *d, const struct jdoc *governance, struct fault *f) _must_check_;
 /*

@@ -28,15 +28,16 @@ int decision_verdict(const struct decision_question *q, const struct config *c, 
 	return policy_decide(&input.policy, ret, f);
 }
 
-static int refuse(const struct verdict *v, struct fault *f)
+/* `custody check` knows no containers. */
+static int refuse(const struct verdict *v, bool checkable, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf why = { 0 };
 
 	for (size_t i = 0; i < v->n_reasons; i++)
 		strbuf_printf(&why, "%s%s", i ? "; " : "", v->reasons[i].text);
-	return fault_set(f, EACCES,
-			 "denied by policy, nothing was started: %s (details: custody check -- COMMAND)",
-			 why.text ? why.text : "no reason was given");
+	return fault_set(f, EACCES, "denied by policy, nothing was started: %s%s",
+			 why.text ? why.text : "no reason was given",
+			 checkable ? " (details: custody check -- COMMAND)" : "");
 }
 
 int decision_describe(struct decision *d, const struct digest *digest, struct fault *f)
@@ -66,7 +67,7 @@ int decision_judge(struct decision *d, const struct decision_question *q, struct
 	if (r < 0)
 		return r;
 	if (d->verdict->decision != DECISION_ALLOW && d->verdict->decision != DECISION_ASK)
-		return refuse(d->verdict, f);
+		return refuse(d->verdict, q->subject, f);
 	d->status = STATUS_FAILED;
 	return 0;
 }

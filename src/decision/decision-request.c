@@ -7,8 +7,10 @@
 
 #include "approval/request-notice.h"
 #include "base/str.h"
+#include "subject/subject-diff.h"
 
 #define COMMAND_MAX 200 /* bytes, approximately */
+#define CHANGES_MAX 3	/* the card has all of them */
 
 /* For lists; the approval card is drawn from the subject. */
 static int put_command(const struct decision *d, const struct decision_question *q, struct strbuf *out,
@@ -51,9 +53,33 @@ static int file_request(const struct decision *d, const struct decision_question
 	return request_file(&d->approval.store, &ask, ret, f);
 }
 
+/*
+ * "; since the last approval: argv[2]: was 'a', is 'b'": an engine's user sees this line only.  It affects no decision: without a
+ * last approval, or if it cannot be read, nothing is added.
+ */
+static void put_changes(const struct decision *d, const struct decision_question *q, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf alike = { 0 }, lines = { 0 };
+	_cleanup_jdoc_ struct jdoc *last = NULL, *diff = NULL;
+
+	request_put_alike(q->document, &alike);
+	if (alike.broken || request_last_approved(&d->approval.store, alike.text, &last, NULL) < 0)
+		return;
+	diff = subject_diff(last, q->document);
+	if (!diff || diff->n_items == 0 || subject_diff_print(diff, CHANGES_MAX, &lines, NULL) < 0)
+		return;
+	strbuf_puts(out, "; since the last approval: ");
+	for (const char *p = lines.text; p && *p; p++)
+		if (*p != '\n')
+			strbuf_putc(out, *p);
+		else if (p[1])
+			strbuf_puts(out, "; ");
+}
+
 int decision_request(struct decision *d, const struct decision_question *q, struct fault *f)
 {
 	_cleanup_free_ char *why = grant_set_explain(&d->grants);
+	_cleanup_strbuf_ struct strbuf changes = { 0 };
 	_cleanup_request_ struct request filed = { 0 };
 	const char *root = getenv("CUSTODY_ROOT");
 	bool prod = d->dirs->lane == LANE_PROD;
@@ -68,10 +94,12 @@ int decision_request(struct decision *d, const struct decision_question *q, stru
 			filed.denied_reason ? ": " : "", filed.denied_reason ? filed.denied_reason : "");
 	request_notify(&d->approval.store, &filed, d->config->on_request,
 		       (unsigned int)d->config->prompt_rate);
+	put_changes(d, q, &changes);
 	return fault_set(
 		f, EACCES,
-		"level %c needs approval (%s): %s%s%s%scustody approve %s --lane %s%s, then start it again",
-		d->verdict->level, why ? why : "nothing was approved", prod ? LANE_ALLOW_ENV "=1 " : "",
+		"level %c needs approval (%s%s): %s%s%s%scustody approve %s --lane %s%s, then start it again",
+		d->verdict->level, why ? why : "nothing was approved",
+		changes.text && !changes.broken ? changes.text : "", prod ? LANE_ALLOW_ENV "=1 " : "",
 		root ? "CUSTODY_ROOT=" : "", root ? root : "", root ? " " : "", filed.id,
 		lane_name(d->dirs->lane), prod ? " --allow-prod" : "");
 }

@@ -28,7 +28,7 @@ static int load(const struct dirs *d, const char *name, struct profile **ret, st
 	return profile_load(name, &src, &vars, ret, f);
 }
 
-void doctor_check_engine_profile(struct doctor_report *r, const struct dirs *d)
+void doctor_check_engine_profile(struct doctor_report *r, const struct dirs *d, const char *engine)
 {
 	_cleanup_config_ struct config *c = NULL;
 	_cleanup_profile_ struct profile *p = NULL;
@@ -57,4 +57,6 @@ void doctor_check_engine_profile(struct doctor_report *r, const struct dirs *d)
 				   : "as the engine chooses",
 			   p->container_network == PROFILE_CONTAINER_NETWORK_ENGINE ? "as the engine chooses"
 										    : "none");
+	if (p && (c->sandbox.enabled || c->engine_security != SECURITY_OFF))
+		doctor_check_engine_exec(r, c, p, engine);
 }

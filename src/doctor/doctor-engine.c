@@ -112,6 +112,6 @@ void doctor_check_engine(struct doctor_report *r, const struct dirs *d, const ch
 			doctor_add(r, engines[i].id, DOCTOR_MISSING, DOCTOR_ERROR, engines[i].remedy,
 				   "missing program '%s'", engines[i].program);
 		engines[i].check(r, d);
-		doctor_check_engine_profile(r, d);
+		doctor_check_engine_profile(r, d, name);
 	}
 }

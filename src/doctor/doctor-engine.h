@@ -3,8 +3,10 @@
 
 #include <stdbool.h>
 
-#include "state/dirs.h"
+#include "config/config.h"
 #include "doctor/doctor.h"
+#include "profile/profile.h"
+#include "state/dirs.h"
 
 /*
  * ENGINE-* checks: does a container engine know custody-runtime, and which setting has to be added to which file?  They read
@@ -20,7 +22,10 @@ void doctor_check_engine(struct doctor_report *r, const struct dirs *d, const ch
 
 /* --- for the engines' own files --- */
 
-void doctor_check_engine_profile(struct doctor_report *r, const struct dirs *d); /* sandbox.profile of custody.json */
+/* sandbox.profile of custody.json, and what it makes of commands in containers of ENGINE */
+void doctor_check_engine_profile(struct doctor_report *r, const struct dirs *d, const char *engine);
+void doctor_check_engine_exec(struct doctor_report *r, const struct config *c, const struct profile *p,
+			      const char *engine);
 void doctor_check_podman(struct doctor_report *r, const struct dirs *d);
 void doctor_check_docker(struct doctor_report *r, const struct dirs *d);
 void doctor_check_containerd(struct doctor_report *r, const struct dirs *d);

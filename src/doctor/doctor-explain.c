@@ -118,6 +118,11 @@ static const struct {
 	  "Containers that name no profile get sandbox.profile of custody.json, default \"container\"; the annotation\n"
 	  "custody.profile may choose a tighter one.  A profile that cannot be read refuses them.  Unused: both switches,\n"
 	  "sandbox.enabled and security_profile, are off." },
+	{ "ENGINE-EXEC",
+	  "Commands in governed containers (podman exec, docker exec, kubectl exec) are judged like a start: \"exec\" of\n"
+	  "custody.json and governance.exec of the profile deny, ask or allow them.  Probes of pods and health checks of podman\n"
+	  "are the same call.  The annotation custody.exec.allow lists those that start without a question, for example\n"
+	  "[[\"cat\",\"/tmp/ready\"]]; it is approved with the container.  docker's health check is found by itself." },
 	{ "ENGINE-PODMAN-INSTALLED",
 	  "Is the program 'podman' in PATH?  The other checks read podman's files in any case." },
 	{ "ENGINE-PODMAN-RUNTIME",

@@ -7,6 +7,7 @@ librun_a_SOURCES += \
 	src/doctor/doctor-containerd.c \
 	src/doctor/doctor-decoy.c src/doctor/doctor-decoy.h \
 	src/doctor/doctor-docker.c \
+	src/doctor/doctor-engine-exec.c \
 	src/doctor/doctor-engine-profile.c \
 	src/doctor/doctor-engine.c src/doctor/doctor-engine.h \
 	src/doctor/doctor-evidence.c \

@@ -264,8 +264,7 @@ void classifier_read_environment(struct classifier *k)
 {
 	/* -v x:/usr/bin/ls: no word has the meaning of the table. */
 	if (k->place->replaced) {
-		classifier_add_unknown(k, k->place->replaced,
-				       "a mount replaces programs or settings of the system");
+		classifier_add_unknown(k, k->place->replaced, "replaces programs or settings of the system");
 		k->text.altered = true;
 	}
 	if (k->place->env && !is_in_environment(k, "PATH"))

@@ -229,3 +229,25 @@ int session_sweep_start(const struct dirs *d, session_release release, void *arg
 {
 	return sweep(d, is_due(d), release, arg, f);
 }
+
+int session_sweep_dead(const struct dirs *d, session_release release, void *arg, struct fault *f)
+{
+	return sweep(d, false, release, arg, f);
+}
+
+bool session_is_any_dead(const struct dirs *d)
+{
+	_cleanup_dir_ DIR *sessions = open_list(d->run, "sessions");
+	const struct dirent *e;
+
+	while (sessions && (e = readdir(sessions))) {
+		_cleanup_close_ int fd = e->d_name[0] == '.'
+						 ? -EBADF
+						 : openat(dirfd(sessions), e->d_name,
+							  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0)
+			return true;
+	}
+	return false;
+}

@@ -58,6 +58,10 @@ void session_done(struct session *s); /* frees memory and drops locks only */
  */
 typedef int (*session_release)(void *arg, const char *id, int run_fd, struct fault *f);
 int session_sweep(const struct dirs *d, session_release release, void *arg, struct fault *f) _must_check_;
-/* The same for a start: state left by a reboot and old notes are searched for at most once a minute. */
+/* Dead supervisors only; state that a reboot left stays. */
+int session_sweep_dead(const struct dirs *d, session_release release, void *arg,
+		       struct fault *f) _must_check_;
+bool session_is_any_dead(const struct dirs *d); /* of any lane */
+/* The same as session_sweep for a start: state left by a reboot and old notes are searched for at most once a minute. */
 int session_sweep_start(const struct dirs *d, session_release release, void *arg,
 			struct fault *f) _must_check_;

@@ -112,19 +112,35 @@ static void compare_member(struct jdoc *list, const char *path, const char *key,
 		compare(list, t.text, was, is);
 }
 
+/* How many of the last items are the same, of at most MAX. */
+static size_t count_same_end(const struct jdoc *was, const struct jdoc *is, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && jdoc_equal(was->items[was->n_items - 1 - n], is->items[is->n_items - 1 - n]))
+		n++;
+	return n;
+}
+
+/* An item that was added or removed in between is one difference: those behind it have only moved. */
 static void compare_items(struct jdoc *list, const char *path, const struct jdoc *was, const struct jdoc *is)
 {
-	size_t n = was->n_items > is->n_items ? was->n_items : is->n_items;
+	size_t least = was->n_items < is->n_items ? was->n_items : is->n_items, i = 0, end, n_was, n_is;
 
-	for (size_t i = 0; i < n; i++) {
+	while (i < least && jdoc_equal(was->items[i], is->items[i]))
+		i++;
+	end = was->n_items == is->n_items ? 0 : count_same_end(was, is, least - i);
+	n_was = was->n_items - end;
+	n_is = is->n_items - end;
+	for (; i < n_was || i < n_is; i++) {
 		_cleanup_strbuf_ struct strbuf t = { 0 };
 
 		strbuf_printf(&t, "%s[%zu]", path, i);
 		if (t.broken)
 			list->broken = true;
 		else
-			compare(list, t.text, i < was->n_items ? was->items[i] : NULL,
-				i < is->n_items ? is->items[i] : NULL);
+			compare(list, t.text, i < n_was ? was->items[i] : NULL,
+				i < n_is ? is->items[i] : NULL);
 	}
 }
 

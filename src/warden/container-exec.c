@@ -6,12 +6,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "ledger/ledger-claim.h"
 #include "session/session-end.h"
+#include "warden/container-facts.h"
 #include "warden/container-watch.h"
 #include "warden/pidfd-status.h"
 
@@ -19,13 +21,72 @@
 #define STATUS_MS 10000 /* how long a parent may leave one unreaped before its end counts as lost */
 #define FINISH_MS 1000	/* how long killed ones may take: delete waits for the record of the container */
 
+#define PROVEN (LAYER_BIT(LAYER_SECCOMP) | LAYER_BIT(LAYER_NO_NEW_PRIVS))
+
+/* The process waits, and executes its program after our answer. */
+static int begin_proof(const struct container_watch *w, struct container_exec *e)
+{
+	_cleanup_container_facts_ struct container_facts x = { 0 };
+	int r;
+
+	if (!w->request.isolate || !(w->request.layers & PROVEN))
+		return 0;
+	e->procfd = container_procfd_open(e->pidfd, e->pid, NULL);
+	if (e->procfd < 0)
+		return e->procfd;
+	r = container_facts_read_start(e->procfd, &x, NULL);
+	if (r < 0)
+		return r;
+	e->proven.waiting = w->request.layers & LAYER_BIT(LAYER_SECCOMP);
+	e->proven.exe_seen = x.exe_seen;
+	e->proven.exe_dev = x.exe_dev;
+	e->proven.exe_ino = x.exe_ino;
+	memcpy(e->proven.name, x.status.name, sizeof(e->proven.name));
+	return 0;
+}
+
+static void end_proof(struct container_exec *e)
+{
+	e->procfd = fd_close(e->procfd);
+	container_proven_done(&e->proven);
+}
+
+/* One that exited before it could be read has no layers any more. */
+static void prove(const struct container_watch *w, struct container_exec *e)
+{
+	const struct container_proof proof = { .procfd = e->procfd,
+					       .pidfd = e->pidfd,
+					       .phase = CONTAINER_AFTER_START,
+					       .layers = w->request.layers & PROVEN,
+					       .optional = w->request.optional };
+	_cleanup_fault_ struct fault why = { 0 };
+	int r = container_prove(&proof, &e->proven, &why);
+
+	if (r == -EAGAIN) {
+		e->tries++;
+		return;
+	}
+	e->violated = r < 0 && r != -ESRCH;
+	if (e->violated)
+		(void)syscall(SYS_pidfd_send_signal, e->pidfd, SIGKILL, NULL, 0);
+	end_proof(e);
+}
+
+void container_exec_look(struct container_watch *w)
+{
+	for (size_t i = 0; i < w->execs.n; i++)
+		if (w->execs.at[i].procfd >= 0)
+			prove(w, &w->execs.at[i]);
+}
+
 const char *container_exec_add(struct container_watch *w, const struct warden_call *m,
 			       int fds[WARDEN_CALL_FDS])
 {
 	struct container_execs *x = &w->execs;
 	struct container_exec e = {
-		.pid = m->pid, .pidfd = fds[1], .claim = fds[0], .began_ns = clock_boot_ns()
+		.pid = m->pid, .pidfd = fds[1], .claim = fds[0], .procfd = -EBADF, .began_ns = clock_boot_ns()
 	};
+	struct stat st;
 
 	if (!w->started || w->violated)
 		return "the container does not run";
@@ -33,6 +94,13 @@ const char *container_exec_add(struct container_watch *w, const struct warden_ca
 		return "custody-warden does not know this message";
 	if (x->n == CONTAINER_EXECS)
 		return "more than 64 commands run in this container";
+	/* The caller did not wait for us, and has recorded a refusal. */
+	if (fstat(e.claim, &st) < 0 || st.st_nlink == 0)
+		return "the command was refused";
+	if (begin_proof(w, &e) < 0) {
+		end_proof(&e);
+		return "the layers of the process cannot be read";
+	}
 	memcpy(e.id, m->exec, sizeof(e.id));
 	x->at[x->n++] = e;
 	fds[0] = fds[1] = -EBADF;
@@ -58,6 +126,8 @@ int container_exec_due_ms(const struct container_execs *x)
 
 		if (until && (due < 0 || left < due))
 			due = left;
+		if (x->at[i].procfd >= 0 && (due < 0 || due > container_prove_pause_ms(x->at[i].tries)))
+			due = container_prove_pause_ms(x->at[i].tries);
 	}
 	return due;
 }
@@ -98,12 +168,13 @@ static void record(struct container_watch *w, struct container_exec *e, const st
 	else
 		claim_drop(&c);
 	e->pidfd = fd_close(e->pidfd);
+	end_proof(e);
 }
 
 /* True: recorded. */
 static bool settle(struct container_watch *w, struct container_exec *e, bool final)
 {
-	struct exit_facts facts = { .foreign = true };
+	struct exit_facts facts = { .foreign = true, .violated = e->violated };
 
 	if (!find_status(e, &facts) && !final) {
 		if (e->until_ns == 0)
@@ -158,5 +229,6 @@ void container_exec_done(struct container_execs *x)
 	for (; x->n > 0; x->n--) {
 		(void)fd_close(x->at[x->n - 1].pidfd);
 		(void)fd_close(x->at[x->n - 1].claim);
+		end_proof(&x->at[x->n - 1]);
 	}
 }

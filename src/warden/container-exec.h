@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "container/warden-call.h"
+#include "warden/container-prove.h"
 
 struct container_watch;
 
@@ -16,6 +17,8 @@ struct container_watch;
  * Commands that custody-runtime started in the container after their own decision (WARDEN_CALL_EXEC): custody-warden holds their
  * claims, waits for their ends through pidfds and records exec.end.  If it is killed, the claims are free, and recovery
  * records the ends as `lost`.
+ *
+ * Filter and no_new_privs are proven once the program is executed; a command without them is killed, and ends as `violation`.
  */
 #define CONTAINER_EXECS 64
 
@@ -23,6 +26,10 @@ struct container_exec {
 	char id[SESSION_ID_SIZE];
 	pid_t pid;
 	int pidfd, claim;
+	int procfd; /* while layers are to be proven; -EBADF: they are, or none was asked */
+	unsigned int tries;
+	struct container_proven proven;
+	bool violated; /* killed: a layer is missing */
 	uint64_t began_ns;
 	uint64_t until_ns; /* it has exited, and its status is not known until then; 0: it runs */
 };
@@ -41,6 +48,8 @@ void container_exec_poll(const struct container_execs *x, struct pollfd *p);
 int container_exec_due_ms(const struct container_execs *x);
 /* After poll: records those that have ended. */
 void container_exec_step(struct container_watch *w, const struct pollfd *p);
+/* Proves what can be proven by now. */
+void container_exec_look(struct container_watch *w);
 /* The container has ended: kills those that are left, and records all. */
 void container_exec_finish(struct container_watch *w);
 /* Memory and locks only: missing ends are left to recovery. */

@@ -118,7 +118,7 @@ int container_outside_read(struct container_outside *ret, struct fault *f) _must
 /* Everything.  -ENOMEM only: what cannot be read is noted in its part. */
 int container_facts_read(int procfd, const struct container_asked *a, struct container_facts *ret,
 			 struct fault *f) _must_check_;
-/* /proc/PID/status and exe only. */
+/* /proc/PID/exe, then status, only. */
 int container_facts_read_start(int procfd, struct container_facts *ret, struct fault *f) _must_check_;
 void container_facts_done(struct container_facts *x);
 #define _cleanup_container_facts_ _cleanup_(container_facts_done)

@@ -17,6 +17,7 @@
 #include "container/container-note.h"
 #include "container/warden-channel.h"
 #include "warden/container-engine.h"
+#include "warden/container-sweep.h"
 #include "warden/pidfd-status.h"
 
 #define REFUSED_MS 2000 /* how long a refused init may take to report it and exit */
@@ -173,8 +174,18 @@ static nfds_t wait_for(const struct container_watch *w, struct pollfd p[POLLS])
 
 static void step_engine(struct container_watch *w, const struct pollfd *p)
 {
+	container_exec_look(w);
 	container_exec_step(w, p + CONTAINER_CALL_POLLS);
 	container_call_step(&w->call, p, container_engine_answer, w);
+}
+
+/* Once the start was answered: nothing waits for it. */
+static void sweep_once(struct container_watch *w)
+{
+	if (!w->started || w->swept)
+		return;
+	w->swept = true;
+	container_sweep_start(w->request.lane);
 }
 
 static void supervise(struct container_watch *w)
@@ -196,6 +207,7 @@ static void supervise(struct container_watch *w)
 			step_bundle(w, p + OWN);
 		if (r > 0 && p[0].revents)
 			on_exit_of_first(w);
+		sweep_once(w);
 	}
 }
 
@@ -234,6 +246,8 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 	if (r < 0)
 		return r;
 	supervise(w);
+	/* The caller of `start` must not wait for the evidence. */
+	container_call_done(&w->call);
 	container_exec_finish(w);
 	return container_end_record(w, f);
 }

@@ -45,6 +45,7 @@ struct container_watch {
 	bool started;	    /* the start is recorded: from here on an end, not a refusal */
 	bool unreleased;    /* started, but init had exited: the command never ran */
 	bool denied, ended;
+	bool swept;	     /* containers that no process supervises were looked for */
 	bool violated;	     /* killed after its start: a layer was missing; WHY has it */
 	const char *refused; /* with DENIED: stable name for the record */
 	struct fault why;    /* with DENIED: for people */

@@ -35,6 +35,7 @@ custody_warden_SOURCES = src/warden/warden-main.c \
 	src/warden/container-engine.c src/warden/container-engine.h \
 	src/warden/container-exec.c src/warden/container-exec.h \
 	src/warden/container-end.c src/warden/container-watch.c src/warden/container-watch.h \
+	src/warden/container-sweep.c src/warden/container-sweep.h \
 	src/warden/container-gate.c src/warden/container-gate.h \
 	src/warden/container-layers.c src/warden/container-layers.h \
 	src/warden/warden-exit.c src/warden/warden-exit.h \

@@ -7,7 +7,7 @@
 #	tests/conformance/run-engine.sh governed-podman|governed-docker|governed-cri|governed-slurm RUNTIME [BATS-OPTION...]
 #
 # GOVERNED=1 runs the same scenarios with governed containers, all of which governed.json allows; governed-*: scenarios of their own
-# (governed.bats, governed-exec.bats, governed-update.bats), each with a configuration of its own.
+# (governed*.bats), each with a configuration of its own.
 # RUNTIME is a path or a name in PATH: crun gives the reference, custody-runtime must pass whatever crun passes.
 # CUSTODY_SAMPLE=1 runs the scenarios whose names end in (sample): what every CI run affords.
 set -eu
@@ -47,7 +47,7 @@ command -v "$need" >/dev/null || { echo "run-engine.sh: $need is not installed" 
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 inside=()
 files=("$here/$suite.bats")
-for part in exec update; do
+for part in end kill "$engine" exec update; do
 	[ "$suite" != governed ] || [ ! -e "$here/governed-$part.bats" ] || files+=("$here/governed-$part.bats")
 done
 [ "$engine" != systemd ] || inside=("$here/systemd.sh")

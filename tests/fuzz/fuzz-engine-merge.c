@@ -3,12 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "oci/engine/engine-exec-document.h"
+#include "oci/engine/engine-exec-merge.h"
+#include "oci/engine/engine-exec-probe.h"
+#include "oci/engine/engine-field.h"
 #include "oci/engine/engine.h"
-#include "tests/unit/engine-tight.h"
+#include "tests/unit/engine-exec-tight.h"
 
 /*
  * A hostile config.json: an accepted one is nowhere looser than it was, the merged text is JSON again, the merge of the merged text
  * is accepted and changes nothing more, and the same text has the same document.
+ *
+ * Its process, as that of an exec in a container of the same engine: merged, it is nowhere looser than the container's own.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -72,6 +78,58 @@ static void require_stable(const struct engine_container *c)
 		abort();
 }
 
+#define CONTAINER                                                                                            \
+	"{\"process\":{\"args\":[\"sh\"],\"cwd\":\"/\",\"env\":[\"A=1\"],\"apparmorProfile\":\"p\","         \
+	"\"oomScoreAdj\":50,\"capabilities\":{\"bounding\":[\"CAP_KILL\",\"CAP_CHOWN\"]},"                   \
+	"\"rlimits\":[{\"type\":\"RLIMIT_NPROC\",\"hard\":99,\"soft\":9}]},\"root\":{\"path\":\"r\"},"       \
+	"\"linux\":{\"namespaces\":[{\"type\":\"pid\"},{\"type\":\"network\"},{\"type\":\"ipc\"},{\"type\":" \
+	"\"uts\"},{\"type\":\"mount\"}]}}"
+
+static void write_document(const struct engine_container *c, struct jdoc *process, struct jdoc **ret)
+{
+	const struct digest_key key = { .bytes = { 1 } };
+	char *argv[] = { (char *)"sh", NULL };
+	const struct engine_exec_subject s = { .id = "c",
+					       .bundle = "/nonexistent",
+					       .config = c->merged,
+					       .container = c->document,
+					       .digest = &(struct digest){ { 1 } },
+					       .process = process,
+					       .argv = argv };
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (engine_exec_document(&s, &key, ret, &f) < 0 && !f.text)
+		abort();
+}
+
+static void exec_in_a_container(const char *text, size_t len)
+{
+	static const struct jdoc_limits limits = { .wide = true };
+	static struct engine_container c;
+	_cleanup_jdoc_ struct jdoc *engine = NULL, *process = NULL, *again = NULL, *one = NULL, *two = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+	const struct jdoc *theirs;
+
+	if (jdoc_parse(text, len, "fuzz", &limits, &engine, NULL) < 0)
+		return;
+	process = jdoc_copy(jdoc_get(engine, "process"));
+	if (!c.merged && read_text(CONTAINER, strlen(CONTAINER), true, &c) < 0)
+		abort();
+	theirs = jdoc_get(c.merged, "process");
+	if (!engine_is(process, JDOC_OBJECT) || engine_field_require_process(process, &f) < 0 ||
+	    engine_exec_merge(theirs, process, &f) < 0)
+		return;
+	require(tight_exec_check(theirs, process));
+	again = jdoc_copy(process);
+	if (engine_exec_merge(theirs, again, NULL) < 0 || !jdoc_equal(process, again))
+		abort();
+	write_document(&c, process, &one);
+	write_document(&c, again, &two);
+	if (!one != !two || (one && !jdoc_equal(one, two)))
+		abort();
+	(void)engine_exec_take_probe(jdoc_get(engine, "mounts"), theirs, process);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct seccomp_choice choice = { .allow = profile()->seccomp_allow,
@@ -82,6 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 65536)
 		return 0;
+	exec_in_a_container((const char *)data, size);
 	r = read_text((const char *)data, size, true, &c);
 	/* Without isolation less is refused, never more. */
 	if (read_text((const char *)data, size, false, &plain) < 0 && r == 0)

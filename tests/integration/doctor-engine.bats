@@ -310,6 +310,20 @@ errors() {
 	doctor --json --engine podman
 	assert_status 0
 	assert_check ENGINE-PROFILE ok "'container' .* network as the engine chooses"
+	assert_check ENGINE-EXEC ok 'without a question'
+	echo '{"security_profile": "balanced"}' >"$CUSTODY_ROOT/etc/custody.json"
+	doctor --json --engine podman
+	assert_status 0
+	assert_check ENGINE-EXEC limited 'health checks' custody.exec.allow
+	register docker
+	doctor --json --engine docker
+	assert_check ENGINE-EXEC ok 'belong to their container'
+	register containerd
+	doctor --json --engine containerd
+	assert_check ENGINE-EXEC limited 'probes of pods' custody.exec.allow
+	echo '{"security_profile": "balanced", "exec": "deny"}' >"$CUSTODY_ROOT/etc/custody.json"
+	doctor --json --engine docker
+	assert_check ENGINE-EXEC limited 'are denied'
 	echo '{"sandbox": {"enabled": true, "profile": "nosuch"}}' >"$CUSTODY_ROOT/etc/custody.json"
 	doctor --json --engine podman
 	assert_status 1

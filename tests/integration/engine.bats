@@ -99,23 +99,31 @@ teardown() {
 	nothing_left
 	complete
 }
-@test "GOV-9: another argv, mount or variable is another digest; the same container is the same" {
-	local first change
+@test "GOV-9: another argv, mount or variable is another digest, and the refusal says what changed; the same container is the same" {
+	local first change want
 	judged
 	asked B
 	first=$(request)
 	asked B
 	[ "$(request)" = "$first" ]
 	[ "$("$CUSTODY" pending --json | jq '.requests[0].count')" -eq 2 ]
+	[[ $output != *'since the last approval'* ]]
+	approve
 	cp "$B/config.json" "$B/same"
-	for change in '.process.args += ["more"]' '.process.env += ["MORE=1"]' '.process.env[1] = "TOKEN_OF_ANN=other"' \
-		'.mounts += [{destination:"/data",source:"/tmp",type:"bind",options:["bind","ro"]}]' '.process.user.uid = 7'; do
+	while IFS='|' read -r want change; do
 		cp "$B/same" "$B/config.json"
 		edit "$change"
 		try rt create -b "$B" x
-		refused 'level B needs approval'
+		refused 'level B needs approval' "since the last approval: $want"
 		[[ $output != *"$first"* ]] || { echo "same digest: $change" && return 1; }
-	done
+		[[ $output != *swordfish* && $output != *marlin* ]]
+	done <<-'LIST'
+		argv[3]: was unset, is 'more'|.process.args += ["more"]
+		env.MORE: added|.process.env += ["MORE=1"]
+		env.TOKEN_OF_ANN: changed|.process.env[1] = "TOKEN_OF_ANN=marlin"
+		config.mounts[0]: was unset, is {"destination":"/data"|.mounts += [{destination:"/data",source:"/tmp",type:"bind",options:["bind","ro"]}]
+		config.process.user.uid: was 0, is 7|.process.user.uid = 7
+	LIST
 }
 @test "GOV-11: the grant is used up by start, not by create" {
 	local grant
@@ -231,6 +239,61 @@ teardown() {
 	nothing_left
 	complete
 }
+@test "CARD-4: a command that ends before the runtime has reported its start was started all the same" {
+	local trace=$CUSTODY_HOME/trace
+	isolated
+	command_is 'exit 0'
+	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
+	# The second message to the warden, after libcrun has released the process, is held back for a second.
+	strace -qq -o "$trace" -e trace=sendmsg -e inject=sendmsg:delay_enter=1000000:when=2 "$RT" --root "$ROOT" start x
+	grep -q 'EPIPE\|DELAYED' "$trace"
+	wait_until ended x
+	[ "$(last session.end '"\(.d.reason):\(.d.code)"')" = exited:0 ]
+	rt delete x
+	# A warden that was killed is not taken for one that has ended.
+	command_is 'exec busybox sleep 100'
+	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
+	kill_wardens_at_start "$trace"
+	wait_until ended x
+	rt delete x
+	"$CUSTODY" recover
+	nothing_left
+	complete
+}
+# kill_wardens_at_start FILE: both are killed while `start` holds back its second message; the start fails.
+kill_wardens_at_start() {
+	local pid
+	strace -qq -o "$1" -e trace=sendmsg -e inject=sendmsg:delay_enter=3000000:when=2 "$RT" --root "$ROOT" start x &
+	pid=$!
+	wait_until is_running
+	kill_wardens
+	if wait "$pid"; then
+		echo 'it was started without a warden'
+		return 1
+	fi
+}
+is_running() {
+	[ "$(status_of x)" = running ]
+}
+@test "ISO-1: a program that is executed while the warden looks at it is not taken for one without a filter" {
+	local warden tracer
+	isolated
+	command_is 'exec busybox sleep 100'
+	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
+	warden=$(wardens | head -n 1)
+	# Each look at a file takes as long as libcrun needs for the rest of a start.
+	strace -qq -o /dev/null -e trace=newfstatat -e inject=newfstatat:delay_enter=100000 -p "$warden" &
+	tracer=$!
+	wait_until grep -q '^TracerPid:.*[1-9]' "/proc/$warden/status"
+	rt start x
+	[ "$(status_of x)" = running ]
+	kill "$tracer"
+	wait "$tracer" || true
+	rt kill x KILL
+	wait_until ended x
+	rt delete x
+	[ "$(last session.end .d.reason)" = signaled ]
+}
 @test "ISO-7: a killed warden: its backup kills the container and records lost" {
 	local main
 	isolated
@@ -262,6 +325,25 @@ teardown() {
 	rt delete x
 	nothing_left
 	complete
+}
+@test "ISO-7: warden and backup killed: the next container's warden kills it, keeps its worktree and records lost" {
+	isolated
+	command_is 'echo half >/work/file; exec busybox sleep 100'
+	edit '.process.cwd = "/work"'
+	rt run -d -b "$B" x </dev/null
+	wait_until test -s "$B/rootfs/work/file"
+	kill_wardens
+	command_is 'exit 0'
+	rt run -b "$B" y </dev/null
+	wait_until ended x
+	wait_until is_closed 2
+	"$CUSTODY" ledger show --json | jq -e '[.records[] | select(.k == "session.end") | .d.reason] | sort == ["exited", "lost"]'
+	rt delete x
+	nothing_left
+	complete
+}
+is_closed() { # COUNT: so many ends are recorded
+	[ "$(count session.end)" -eq "$1" ] && [ -z "$(wardens)" ]
 }
 @test "CARD-5: ISO-4: true exit codes and their source; delete has waited for the record" {
 	local script want
@@ -443,7 +525,7 @@ teardown() {
 		pids+=($!)
 	done
 	wait "${pids[@]}"
-	for i in {1..20}; do [ "$(cat "$CUSTODY_HOME/out.$i")" = ran ]; done
+	for i in {1..20}; do [ "$(cat "$CUSTODY_HOME/out.$i")" = ran ] || { cat "$CUSTODY_HOME/out.$i" && return 1; }; done
 	[ "$(count session.end)" -eq 20 ]
 	nothing_left
 	complete
