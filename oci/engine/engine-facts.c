@@ -24,8 +24,7 @@ static int add_writable(struct engine_work *w, bool overlay)
 	size_t n = engine_count(w->config, "mounts");
 
 	c->rw = calloc(n + 1, sizeof(*c->rw));
-	c->rootfs = strdup(w->in->rootfs);
-	if (!c->rw || !c->rootfs)
+	if (!c->rw)
 		return fault_errno(w->f, ENOMEM, "facts");
 	for (size_t i = 0; i < n; i++) {
 		const struct jdoc *mount = engine_item(w->config, "mounts", i);
