@@ -10,6 +10,7 @@ libengine_a_SOURCES += \
 	oci/engine/engine-end.c oci/engine/engine-end.h \
 	oci/engine/engine-facts.c oci/engine/engine-facts.h \
 	oci/engine/engine-field.c oci/engine/engine-field.h \
+	oci/engine/engine-filesystem.c oci/engine/engine-filesystem.h \
 	oci/engine/engine-gate.c oci/engine/engine-gate.h oci/engine/engine-gate-impl.h \
 	oci/engine/engine-gate-profile.c \
 	oci/engine/engine-image.c oci/engine/engine-image.h \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine-fixture.h"
 #include "layer/layer.h"
+#include "oci/engine/engine-mount.h"
 #include "tap.h"
 
 /* A configuration with one part replaced, by sprintf: PLAIN has none of them. */
@@ -186,6 +187,58 @@ static void CARD_7_binds_of_the_hosts_system_need_the_word_of_custody_run(void)
 		      MOUNTS("[{\"type\":\"none\",\"source\":\"/etc\",\"destination\":\"/"
 			     "x\",\"options\":[\"rbind\"]}]"),
 		      "rw-root"));
+}
+
+#define MOUNT(type, target, options) \
+	"{\"type\":\"" type "\",\"source\":\"none\",\"destination\":\"" target "\",\"options\":[" options "]}"
+
+static void CARD_7_file_systems_of_the_host_are_refused_by_their_type(void)
+{
+	static const char *const types[] = { "ext4", "overlay",	   "debugfs",  "tracefs",
+					     "bpf",  "securityfs", "devtmpfs", "binfmt_misc",
+					     "9p",   "fuse.sshfs", "none",     "" };
+	WITH;
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		char text[1024];
+
+		(void)snprintf(text, sizeof(text), MOUNTS("[" MOUNT("%s", "/x", "") "]"), types[i]);
+		CHECK(refuses(&x, text, "rw-root"));
+	}
+	CHECK(refuses(&x, MOUNTS("[{\"source\":\"none\",\"destination\":\"/x\"}]"), "rw-root"));
+	CHECK(use_profile(&x, ",\"dangerous\":[\"rw-root\"],\"container\":{\"network\":\"engine\"}"));
+	CHECK(engine_try(&x, MOUNTS("[" MOUNT("ext4", "/x", "") "]")) == 0);
+}
+
+static void CARD_7_proc_and_sysfs_are_where_they_are_masked(void)
+{
+	WITH;
+
+	CHECK(refuses(&x, MOUNTS("[" MOUNT("proc", "/p", "") "]"), "no-masked-paths"));
+	CHECK(refuses(&x, MOUNTS("[" MOUNT("proc", "/proc/x", "") "]"), "no-masked-paths"));
+	CHECK(refuses(&x, MOUNTS("[" MOUNT("sysfs", "/s", "\"ro\"") "]"), "no-masked-paths"));
+	CHECK(engine_try(&x, MOUNTS("[" MOUNT("proc", "/proc", "") "," MOUNT("proc", "proc/", "") "]")) == 0);
+	/* A writable /sys is the owner's to write, without any capability. */
+	CHECK(engine_try(&x, MOUNTS("[" MOUNT("sysfs", "/sys", "\"ro\",\"rw\"") "]")) == 0);
+	CHECK(engine_mount_is_readonly(engine_item(x.c.merged, "mounts", 0)));
+	CHECK(use_profile(&x, ",\"limits\":{\"pids\":9},\"container\":{\"network\":\"engine\"}"));
+	CHECK(engine_try(&x, MOUNTS("[" MOUNT("cgroup", "/sys/fs/cgroup", "") "]")) == 0);
+	CHECK(engine_mount_is_readonly(engine_item(x.c.merged, "mounts", 0)));
+}
+
+static void CARD_7_a_bind_is_judged_by_the_path_that_libcrun_takes(void)
+{
+	WITH;
+
+	/* From the bundle, two levels below the root. */
+	CHECK(refuses(&x, MOUNTS("[" BIND("../../etc", "/x", "\"bind\"") "]"), "rw-root"));
+	CHECK(refuses(&x, MOUNTS("[" BIND("../../../../..", "/x", "\"rbind\"") "]"), "rw-root"));
+	CHECK(refuses(&x, MOUNTS("[" BIND("", "/x", "\"rbind\"") "]"), "without a source"));
+	CHECK(refuses(&x, MOUNTS("[{\"type\":\"bind\",\"destination\":\"/x\"}]"), "without a source"));
+	CHECK(engine_try(&x, MOUNTS("[" BIND("rootfs/bin", "/x", "\"bind\"") "]")) == 0);
+	CHECK(*engine_text(engine_item(x.c.merged, "mounts", 0), "source") == '/');
+	CHECK(refuses(&x, MOUNTS("[" BIND("/srv", "/", "\"bind\"") "]"), "not the root"));
+	CHECK(refuses(&x, MOUNTS("[" BIND("/srv", "/x/../bin", "\"bind\"") "]"), "'..'"));
 }
 
 static void CARD_7_propagation_is_never_shared(void)
@@ -523,7 +576,10 @@ TAP_MAIN(T(CARD_7_a_plain_configuration_is_tightened), T(CARD_7_namespaces_of_th
 	 T(CARD_7_a_profile_may_require_a_user_namespace_and_no_network),
 	 T(CARD_7_devices_and_sysctls_of_the_host_are_refused_by_name),
 	 T(CARD_7_binds_of_the_hosts_system_need_the_word_of_custody_run),
-	 T(CARD_7_propagation_is_never_shared), T(CARD_7_hooks_of_the_engine_stay_and_are_in_the_subject),
+	 T(CARD_7_file_systems_of_the_host_are_refused_by_their_type),
+	 T(CARD_7_proc_and_sysfs_are_where_they_are_masked),
+	 T(CARD_7_a_bind_is_judged_by_the_path_that_libcrun_takes), T(CARD_7_propagation_is_never_shared),
+	 T(CARD_7_hooks_of_the_engine_stay_and_are_in_the_subject),
 	 T(CARD_7_annotations_that_libcrun_obeys_are_refused), T(annotations_of_custody_are_read),
 	 T(the_names_of_a_profile_have_an_order), T(an_annotation_chooses_a_tighter_profile_only),
 	 T(GOV_8_without_isolation_nothing_is_tightened),
