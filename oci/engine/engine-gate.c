@@ -138,6 +138,8 @@ static int merge(struct engine_gate *g, struct fault *f)
 					 .home = g->dirs.home,
 					 .own = &own,
 					 .redact = g->decision.run.redact,
+					 .preserved = g->call->preserved,
+					 .no_cgroup = g->call->no_cgroup,
 					 .isolate = g->config->sandbox.enabled };
 	int r;
 

@@ -27,6 +27,7 @@ struct engine_call {
 	bool allow_prod;
 	char *const *argv;	/* of custody-runtime, for the command that a refused lane shows */
 	unsigned int preserved; /* descriptors from 3 that the engine passes */
+	bool no_cgroup;		/* --cgroup-manager disabled */
 };
 
 struct engine_gate;

@@ -72,9 +72,19 @@ enum engine_mount_kind engine_mount_kind(const struct jdoc *mount, const struct 
 	return engine_made_is(mount, names) ? ENGINE_MOUNT_ENGINE : ENGINE_MOUNT_BIND;
 }
 
+/* Sockets, FIFOs and devices are written through a read-only mount as well. */
+static bool is_channel(const char *source)
+{
+	struct stat st;
+
+	return source && stat(source, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) &&
+	       !(S_ISCHR(st.st_mode) && engine_device_is_harmless(major(st.st_rdev), minor(st.st_rdev)));
+}
+
 bool engine_mount_is_writable_bind(const struct jdoc *mount, const struct engine_names *names)
 {
-	return engine_mount_kind(mount, names) == ENGINE_MOUNT_BIND && !engine_mount_is_readonly(mount);
+	return engine_mount_kind(mount, names) == ENGINE_MOUNT_BIND &&
+	       (!engine_mount_is_readonly(mount) || is_channel(engine_text(mount, "source")));
 }
 
 char *engine_mount_target(const struct jdoc *mount)

@@ -35,6 +35,8 @@ struct engine_input {
 	const char *home;     /* of the caller, on the host: writing there needs "rw-home"; NULL: not known */
 	struct own_dirs *own; /* custody's directories: never writable, never visible; NULL: not compared */
 	const struct redact *redact; /* what else is a secret in a command; NULL: the built-in lists */
+	unsigned int preserved; /* descriptors of the caller that the container gets: --preserve-fds, LISTEN_FDS */
+	bool no_cgroup;		/* --cgroup-manager disabled: neither limits nor rules for devices */
 	bool isolate; /* sandbox.enabled: the profile tightens the configuration; else only annotations and fields are judged */
 };
 

@@ -13,6 +13,7 @@ libengine_a_SOURCES += \
 	oci/engine/engine-filesystem.c oci/engine/engine-filesystem.h \
 	oci/engine/engine-gate.c oci/engine/engine-gate.h oci/engine/engine-gate-impl.h \
 	oci/engine/engine-gate-profile.c \
+	oci/engine/engine-hook.c oci/engine/engine-hook.h \
 	oci/engine/engine-image.c oci/engine/engine-image.h \
 	oci/engine/engine-impl.h \
 	oci/engine/engine-made.c oci/engine/engine-made.h \

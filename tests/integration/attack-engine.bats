@@ -47,9 +47,9 @@ stopped() {
 @test "CARD-7: file systems of the host do not come in by the type of a mount" {
 	local type
 	command_is 'echo RAN; cat /x/file; echo changed >/x/file'
-	mkdir "$CUSTODY_HOME/work"
+	mkdir "$CUSTODY_HOME/of-overlay"
 	cp "$B/config.json" "$B/same"
-	mount_is '{destination:"/x",type:"overlay",source:"overlay",options:["lowerdir=/tmp","upperdir='"$HOST"'","workdir='"$CUSTODY_HOME/work"'"]}'
+	mount_is '{destination:"/x",type:"overlay",source:"overlay",options:["lowerdir=/tmp","upperdir='"$HOST"'","workdir='"$CUSTODY_HOME/of-overlay"'"]}'
 	stopped "'mounts[" overlay rw-root
 	[ "$(cat "$HOST/file")" = of-the-host ]
 	for type in ext4 debugfs tracefs bpf devtmpfs securityfs; do
