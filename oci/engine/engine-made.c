@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "oci/engine/engine-place.h"
 
 #define DRAWN 64 /* digits of a random id */
 
@@ -112,9 +113,22 @@ static bool is_new_volume(const char *source, const struct engine_names *names)
 		(birth.tv_sec == names->made.tv_sec && birth.tv_nsec >= names->made.tv_nsec));
 }
 
+/*
+ * SOURCE leads to nothing else, and no other user put it there: a link would bind any directory of the host.  TAIL: the part of it that
+ * the engine names.  A file that does not exist is refused once the container is created (engine-pin.h).
+ */
+static bool is_in_place(const char *source, const char *tail)
+{
+	_cleanup_free_ char *real = realpath(source, NULL);
+
+	return !real || (str_ends(real, tail) && engine_place_is_own(real));
+}
+
 bool engine_made_is(const struct jdoc *mount, const struct engine_names *names)
 {
-	const char *source = engine_text(mount, "source");
+	const char *source = engine_text(mount, "source"), *own = source ? find_own(source, names) : NULL;
 
-	return source && (is_file(mount, names) || is_new_volume(source, names));
+	if (own && is_file(mount, names))
+		return is_in_place(source, own - 1);
+	return source && is_new_volume(source, names) && is_in_place(source, strrchr(source, '/') - DRAWN);
 }

@@ -57,7 +57,7 @@ bool engine_mount_is_readonly(const struct jdoc *mount)
 	return ro;
 }
 
-static bool is_bind(const struct jdoc *mount)
+bool engine_mount_is_bind(const struct jdoc *mount)
 {
 	const struct jdoc *options = jdoc_get(mount, "options");
 
@@ -67,7 +67,7 @@ static bool is_bind(const struct jdoc *mount)
 
 enum engine_mount_kind engine_mount_kind(const struct jdoc *mount, const struct engine_names *names)
 {
-	if (!is_bind(mount))
+	if (!engine_mount_is_bind(mount))
 		return ENGINE_MOUNT_OTHER;
 	return engine_made_is(mount, names) ? ENGINE_MOUNT_ENGINE : ENGINE_MOUNT_BIND;
 }
@@ -224,7 +224,7 @@ static int merge_mount(struct engine_work *w, size_t i)
 	r = require_target(w, mount, i);
 	if (r < 0)
 		return r;
-	return is_bind(mount) ? merge_bind(w, mount, i) : engine_filesystem_require(w, i);
+	return engine_mount_is_bind(mount) ? merge_bind(w, mount, i) : engine_filesystem_require(w, i);
 }
 
 static void unite(struct jdoc *list, const char *const *paths)

@@ -12,6 +12,7 @@ enum engine_mount_kind {
 	ENGINE_MOUNT_ENGINE, /* a file that the engine makes per container: /etc/hosts, /dev/shm */
 };
 
+bool engine_mount_is_bind(const struct jdoc *mount);
 enum engine_mount_kind engine_mount_kind(const struct jdoc *mount, const struct engine_names *names);
 bool engine_mount_is_readonly(const struct jdoc *mount);
 /* Does something of the host change when the container writes there? */

@@ -118,7 +118,8 @@ bool engine_pause_is(const struct engine_work *w)
 	       engine_count(w->config, "process.args") == 1 &&
 	       engine_is(engine_item(w->config, "process.args", 0), JDOC_STRING) &&
 	       strcmp(engine_item(w->config, "process.args", 0)->string, "/pause") == 0 &&
-	       mounts_nothing(w) && is_alone(w) && engine_hook_count(w->config) == 0 && engine_count(w->config, "linux.devices") == 0;
+	       mounts_nothing(w) && is_alone(w) && engine_hook_count(w->config) == 0 &&
+	       engine_count(w->config, "linux.devices") == 0;
 }
 
 static void clear_capabilities(struct engine_work *w)

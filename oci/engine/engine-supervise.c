@@ -143,6 +143,8 @@ int engine_gate_hand_over(struct engine_gate *g, pid_t pid, struct fault *f)
 	g->decision.refused = "setup-failed";
 	r = pin(pid, &h, f);
 	if (r >= 0)
+		r = engine_pins_require(&g->engine.pins, g->engine.merged, pid, f);
+	if (r >= 0)
 		r = open_tree(g, pid, &h, f);
 	if (r >= 0)
 		r = write_info(g, pid, &h, f);

@@ -144,6 +144,8 @@ static int finish(struct engine_work *w)
 		r = engine_document_write(w);
 	if (r == 0)
 		r = engine_facts_fill(w, overlay);
+	if (r == 0)
+		r = engine_pin_binds(&w->c->pins, w->config, w->f);
 	if (r == 0 && w->in->isolate)
 		r = engine_change_list(w->c->engine, w->config, &w->c->changes, w->f);
 	w->c->layers = find_layers(w);
@@ -193,5 +195,6 @@ void engine_container_done(struct engine_container *c)
 	free(c->image);
 	free(c->grant);
 	free(c->rw);
+	engine_pins_done(&c->pins);
 	*c = (struct engine_container){ 0 };
 }

@@ -23,6 +23,8 @@ libengine_a_SOURCES += \
 	oci/engine/engine-noise.c oci/engine/engine-noise.h \
 	oci/engine/engine-own-dirs.c \
 	oci/engine/engine-pause.c oci/engine/engine-pause.h \
+	oci/engine/engine-pin.c oci/engine/engine-pin.h \
+	oci/engine/engine-place.c oci/engine/engine-place.h \
 	oci/engine/engine-profile.c \
 	oci/engine/engine-program.c \
 	oci/engine/engine-record.c oci/engine/engine-record.h \
