@@ -137,12 +137,12 @@ static void read_process(int procfd, struct container_facts *x)
 
 int container_facts_read_start(int procfd, struct container_facts *ret, struct fault *f)
 {
-	int r = read_status(procfd, ret);
+	int r;
 
-	if (r < 0)
-		return fault_errno(f, -r, "read the first process of the container");
+	/* First: a status that is read after the program is seen is that of the program, whose filter is in force. */
 	read_exe(procfd, ret);
-	return 0;
+	r = read_status(procfd, ret);
+	return r < 0 ? fault_errno(f, -r, "read the first process of the container") : 0;
 }
 
 int container_facts_read(int procfd, const struct container_asked *a, struct container_facts *ret,

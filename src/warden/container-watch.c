@@ -116,6 +116,8 @@ static int next_due(struct container_watch *w)
 
 	if (w->denied)
 		return REFUSED_MS;
+	if (w->request.kind == WARDEN_ENGINE && !w->started)
+		return container_unasked_due_ms(&w->unasked);
 	tick = w->decision.started ? decision_tick(&w->decision) : -1;
 	return layers >= 0 && (tick < 0 || layers < tick) ? layers : tick;
 }
@@ -220,6 +222,7 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 	if (r < 0)
 		return r;
 	supervise(w);
+	container_engine_end(w);
 	return container_end_record(w, f);
 }
 

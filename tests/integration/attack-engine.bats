@@ -83,3 +83,100 @@ stopped() {
 	stopped 'not the root'
 	[ "$(cat "$HOST/file")" = of-the-host ]
 }
+@test "GOV-11: started by another runtime: killed, recorded, and the approval is used up" {
+	echo '{"security_profile":"balanced","provenance":[{"uid":0,"intention":"explicit"}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	command_is 'echo RAN; busybox sleep 100'
+	try rt create -b "$B" x
+	refused 'level B needs approval'
+	"$CUSTODY" approve "$("$CUSTODY" pending --json | jq -r '.requests[0].id')" --yes --uses 1
+	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
+	# What libcrun does to start a container.
+	timeout 10 sh -c 'printf x >"$0"' "$ROOT/x/exec.fifo"
+	wait_until ended x
+	wait_until ledger_has session.end
+	[ "$(last session.end .d.reason)" = violation ]
+	[ "$(last grant.consume .k)" = grant.consume ]
+	rt delete x
+	try rt create -b "$B" x
+	refused 'level B needs approval'
+	# One that is over before it was seen.
+	isolated
+	command_is 'echo RAN'
+	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
+	timeout 10 sh -c 'printf x >"$0"' "$ROOT/x/exec.fifo"
+	wait_until ended x
+	rt delete x
+	[ "$(last session.end .d.reason)" = violation ]
+}
+ledger_has() { # KIND
+	[ "$(last "$1" .k)" = "$1" ]
+}
+# exchanged CMD...: between the verdict and libcrun, while create waits for a lock that this test holds.
+exchanged() {
+	local pid lock
+	"$CUSTODY" approve "$("$CUSTODY" pending --json | jq -r '.requests[0].id')" --yes --uses 1
+	exec {lock}>>"$CUSTODY_ROOT/sandbox/lock"
+	flock "$lock"
+	rt create -b "$B" x >"$CUSTODY_HOME/tried" 2>&1 </dev/null {lock}>&- &
+	pid=$!
+	wait_until waits_for_lock "$pid"
+	"$@"
+	flock -u "$lock"
+	status=0
+	wait "$pid" || status=$?
+	output=$(cat "$CUSTODY_HOME/tried")
+}
+waits_for_lock() { # PID
+	grep -q -- "-> FLOCK *ADVISORY *WRITE $1 " /proc/locks
+}
+asks() {
+	echo '{"sandbox":{"enabled":true},"security_profile":"balanced","provenance":[{"uid":0,"intention":"explicit"}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	try rt create -b "$B" x
+	refused 'needs approval'
+}
+@test "CARD-7: a source or a root that is exchanged after the verdict is not used" {
+	command_is 'echo RAN; cat /x/file'
+	mkdir "$CUSTODY_HOME/good"
+	ln -s good "$CUSTODY_HOME/link"
+	cp "$B/config.json" "$B/same"
+	mount_is '{destination:"/x",type:"bind",source:"'"$CUSTODY_HOME/link"'",options:["bind","ro"]}'
+	asks
+	exchanged ln -sfn host "$CUSTODY_HOME/link"
+	refused "'mounts[" exchanged
+	cp "$B/same" "$B/config.json"
+	cp -a "$B/rootfs" "$B/evil"
+	mv "$B/rootfs" "$B/real"
+	ln -s real "$B/rootfs"
+	asks
+	exchanged ln -sfn evil "$B/rootfs"
+	refused root.path exchanged
+	[ "$(readlink "$B/rootfs")" = evil ]
+}
+@test "CARD-7: a link of the image does not hide which program a bind brings" {
+	mkdir "$B/rootfs/data"
+	cp /bin/busybox "$B/rootfs/data/tool"
+	ln -s /data/tool "$B/rootfs/bin/tool"
+	cp /bin/busybox "$HOST/tool"
+	mount_is '{destination:"/data",type:"bind",source:"'"$HOST"'",options:["bind","ro"]}'
+	edit '.process.args = ["/bin/tool","echo","RAN"]'
+	stopped 'args[0]'
+}
+@test "GOV-9: of two variables PATH libcrun takes the last one, and so does the subject" {
+	mkdir "$B/rootfs/other"
+	cp /bin/busybox "$B/rootfs/other/tool"
+	printf '#!/bin/sh\necho no\n' >"$B/rootfs/bin/tool"
+	chmod 755 "$B/rootfs/bin/tool"
+	edit '.process.env = ["PATH=/bin","PATH=/other"] | .process.args = ["tool","echo","right"]'
+	try rt run -b "$B" x
+	[ "$status" -eq 0 ] && [ "$output" = right ]
+}
+@test "GOV-8: a descriptor of the caller or a hook is an effect on the host" {
+	echo '{"sandbox":{"enabled":true},"security_profile":"balanced","provenance":[{"uid":0,"intention":"explicit"}]}' >"$CUSTODY_ROOT/etc/custody.json"
+	command_is 'echo RAN; echo changed >/proc/self/fd/3/file'
+	edit '.root.readonly = true'
+	status=0
+	rt run --preserve-fds 1 -b "$B" x 3<"$HOST" >"$CUSTODY_HOME/tried" 2>&1 </dev/null || status=$?
+	output=$(cat "$CUSTODY_HOME/tried")
+	refused 'needs approval'
+	[ "$(cat "$HOST/file")" = of-the-host ]
+}
