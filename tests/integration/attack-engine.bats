@@ -115,19 +115,19 @@ ledger_has() { # KIND
 exchanged() {
 	local pid lock
 	"$CUSTODY" approve "$("$CUSTODY" pending --json | jq -r '.requests[0].id')" --yes --uses 1
-	exec {lock}>>"$CUSTODY_ROOT/sandbox/lock"
+	exec {lock}>>"$CUSTODY_ROOT/sandbox/grants/lock"
 	flock "$lock"
 	rt create -b "$B" x >"$CUSTODY_HOME/tried" 2>&1 </dev/null {lock}>&- &
 	pid=$!
-	wait_until waits_for_lock "$pid"
+	wait_until waits_for "$CUSTODY_ROOT/sandbox/grants/lock"
 	"$@"
 	flock -u "$lock"
 	status=0
 	wait "$pid" || status=$?
 	output=$(cat "$CUSTODY_HOME/tried")
 }
-waits_for_lock() { # PID
-	grep -q -- "-> FLOCK *ADVISORY *WRITE $1 " /proc/locks
+waits_for() { # LOCK
+	grep -q -- "-> FLOCK .*:$(stat -c %i "$1") " /proc/locks
 }
 asks() {
 	echo '{"sandbox":{"enabled":true},"security_profile":"balanced","provenance":[{"uid":0,"intention":"explicit"}]}' >"$CUSTODY_ROOT/etc/custody.json"
@@ -163,9 +163,9 @@ asks() {
 }
 @test "GOV-9: of two variables PATH libcrun takes the last one, and so does the subject" {
 	mkdir "$B/rootfs/other"
-	cp /bin/busybox "$B/rootfs/other/tool"
 	printf '#!/bin/sh\necho no\n' >"$B/rootfs/bin/tool"
-	chmod 755 "$B/rootfs/bin/tool"
+	printf '#!/bin/sh\necho right\n' >"$B/rootfs/other/tool"
+	chmod 755 "$B/rootfs/bin/tool" "$B/rootfs/other/tool"
 	edit '.process.env = ["PATH=/bin","PATH=/other"] | .process.args = ["tool","echo","right"]'
 	try rt run -b "$B" x
 	[ "$status" -eq 0 ] && [ "$output" = right ]
