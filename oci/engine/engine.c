@@ -17,6 +17,7 @@
 #include "oci/engine/engine-namespace.h"
 #include "oci/engine/engine-noise.h"
 #include "oci/engine/engine-pause.h"
+#include "oci/engine/engine-size.h"
 
 static int parse(struct engine_work *w)
 {
@@ -160,6 +161,8 @@ int engine_read(const struct engine_input *in, const struct digest_key *key, str
 	int r;
 
 	r = parse(&w);
+	if (r == 0)
+		r = engine_size_require(w.config, f);
 	if (r == 0)
 		r = engine_field_require(w.config, f);
 	if (r == 0)

@@ -33,6 +33,7 @@ libengine_a_SOURCES += \
 	oci/engine/engine-seccomp-call.c oci/engine/engine-seccomp-call.h \
 	oci/engine/engine-seccomp.c \
 	oci/engine/engine-sign.c oci/engine/engine-sign.h \
+	oci/engine/engine-size.c oci/engine/engine-size.h \
 	oci/engine/engine-start.c oci/engine/engine-start.h \
 	oci/engine/engine-supervise.c \
 	oci/engine/engine-sysctl.c oci/engine/engine-sysctl.h \

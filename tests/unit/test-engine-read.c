@@ -3,6 +3,7 @@
 #include "layer/layer.h"
 #include "oci/engine/engine-mount.h"
 #include "oci/engine/engine-namespace.h"
+#include "oci/engine/engine-size.h"
 #include "tap.h"
 
 /* A configuration with one part replaced, by sprintf: PLAIN has none of them. */
@@ -369,6 +370,29 @@ static void CARD_7_devices_are_denied_first_whatever_the_engine_denies(void)
 	CHECK(engine_try(&x, LINUX(",\"resources\":{\"devices\":[{\"allow\":false,\"access\":\"rwm\"}]}")) ==
 	      0);
 	CHECK(engine_count(x.c.merged, "linux.resources.devices") == 1);
+}
+
+/* TEXT with N more environment variables. */
+static char *with_variables(size_t n)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	strbuf_puts(&t, "{\"process\":{\"args\":[\"sh\"],\"cwd\":\"/\",\"env\":[");
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(&t, "%s\"A%zu=\"", i ? "," : "", i);
+	strbuf_puts(&t, "]},\"root\":{\"path\":\"r\"},\"linux\":{" NAMESPACES "}}");
+	return strbuf_take(&t);
+}
+
+static void CARD_7_lists_have_a_largest_size(void)
+{
+	_cleanup_free_ char *most = with_variables(ENGINE_ENV_MAX),
+			    *more = with_variables(ENGINE_ENV_MAX + 1);
+	WITH;
+
+	CHECK(most && engine_try(&x, most) == 0);
+	CHECK(more && refuses(&x, more, "'env' has 8193 entries"));
+	CHECK(engine_try_as(&x, more, ENGINE_ID, false) == -EPERM);
 }
 
 /* --- annotations ---------------------------------------------------------------------------------------------------- */
@@ -743,7 +767,7 @@ TAP_MAIN(T(CARD_7_a_plain_configuration_is_tightened), T(CARD_7_namespaces_of_th
 	 T(GOV_8_what_reaches_the_host_without_a_mount_is_a_fact),
 	 T(GOV_8_the_processes_of_another_container_are_within_reach),
 	 T(GOV_8_a_socket_is_written_through_a_read_only_bind),
-	 T(CARD_7_devices_are_denied_first_whatever_the_engine_denies),
+	 T(CARD_7_devices_are_denied_first_whatever_the_engine_denies), T(CARD_7_lists_have_a_largest_size),
 	 T(GOV_9_mounts_are_sorted_unless_one_hides_another),
 	 T(GOV_9_the_program_of_the_image_is_in_the_subject),
 	 T(LANE_3_the_lane_and_the_profile_are_in_the_subject),
