@@ -219,6 +219,8 @@ int engine_document_write(struct engine_work *w)
 	if (w->in->no_cgroup)
 		jdoc_set_bool(d, "cgroup", false);
 	jdoc_set(d, "image", w->c->image ? jdoc_new_string(w->c->image) : jdoc_new_null());
+	if (w->c->changed)
+		jdoc_set_bool(d, "changed", true);
 	jdoc_set_string(d, "worktree", w->c->worktree);
 	r = write_profile(w, d);
 	if (r == 0)

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "oci/engine/engine-namespace.h"
 #include "oci/engine/engine-place.h"
+#include "oci/engine/engine-upper.h"
 
 #define LAYERS_MAX 512
 
@@ -313,6 +314,26 @@ static bool is_bundle_of_cri(const char *bundle)
 	       !engine_caller_is_mapped() && engine_place_is_own(bundle);
 }
 
+/* fuse-overlayfs does not show it either. */
+static char *find_upper(const char *rootfs, const struct engine_rootfs *found)
+{
+	_cleanup_free_ char *layer = NULL;
+
+	if (found->upper)
+		return realpath(found->upper, NULL);
+	if (!str_eq(found->type, "fuse.fuse-overlayfs") || !str_ends(rootfs, "/merged"))
+		return NULL;
+	layer = strndup(rootfs, strlen(rootfs) - strlen("/merged"));
+	return layer ? path_join(layer, "diff") : NULL;
+}
+
+static void look_at_upper(struct engine_work *w, const char *rootfs, const struct engine_rootfs *found)
+{
+	_cleanup_free_ char *upper = find_upper(rootfs, found);
+
+	w->c->changed = !upper || !engine_upper_is_pristine(upper, w->config);
+}
+
 /*
  * By digest, from containerd: its plug-in names the image in an annotation.  Only where the bundle is containerd's own, because
  * podman passes on any annotation.
@@ -369,6 +390,8 @@ int engine_image_read(struct engine_work *w, bool *ret_overlay)
 	*ret_overlay = str_eq(rootfs.type, "overlay") || str_eq(rootfs.type, "fuse.fuse-overlayfs");
 	if (str_eq(rootfs.type, "fuse.fuse-overlayfs"))
 		r = read_lower_file(real ? real : w->in->rootfs, &rootfs.lowers, w->f);
+	if (r == 0 && *ret_overlay)
+		look_at_upper(w, real ? real : w->in->rootfs, &rootfs);
 	if (r == 0 && digest) {
 		w->c->image = strdup(digest);
 		return w->c->image ? 0 : fault_errno(w->f, ENOMEM, "image");

@@ -51,6 +51,7 @@ struct engine_container {
 	char **argv;	       /* borrowed words of MERGED, NULL-terminated array on the heap */
 	char *worktree;	       /* inside: annotation custody.worktree, else process.cwd */
 	char *image; /* for records and people; NULL: not identified, so at least level B and a single use */
+	bool changed; /* the container's own layer has more than an engine puts there: not only the image runs */
 	struct engine_pins pins; /* files by which it is judged */
 	uint32_t layers;	 /* LAYER_BIT()s that the warden proves */
 	bool pause;		 /* the pod's own container: confined and recorded, never asked */

@@ -37,5 +37,6 @@ libengine_a_SOURCES += \
 	oci/engine/engine-start.c oci/engine/engine-start.h \
 	oci/engine/engine-supervise.c \
 	oci/engine/engine-sysctl.c oci/engine/engine-sysctl.h \
+	oci/engine/engine-upper.c oci/engine/engine-upper.h \
 	oci/engine/engine.c oci/engine/engine.h \
 	$(seccomp_filter)
