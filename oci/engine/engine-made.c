@@ -115,13 +115,20 @@ static bool is_new_volume(const char *source, const struct engine_names *names)
 
 /*
  * SOURCE leads to nothing else, and no other user put it there: a link would bind any directory of the host.  TAIL: the part of it that
- * the engine names.  A file that does not exist is refused once the container is created (engine-pin.h).
+ * the engine names, "/ID/hosts"; what is below ID may belong to root of the container's user namespace.  A file that does not exist is
+ * refused once the container is created (engine-pin.h).
  */
 static bool is_in_place(const char *source, const char *tail)
 {
 	_cleanup_free_ char *real = realpath(source, NULL);
 
-	return !real || (str_ends(real, tail) && engine_place_is_own(real));
+	if (!real)
+		return true;
+	if (!str_ends(real, tail))
+		return false;
+	/* The directory ID, of which those above count. */
+	real[strlen(real) - strlen(tail) + 1 + strcspn(tail + 1, "/")] = '\0';
+	return engine_place_is_own(real);
 }
 
 bool engine_made_is(const struct jdoc *mount, const struct engine_names *names)
@@ -130,5 +137,6 @@ bool engine_made_is(const struct jdoc *mount, const struct engine_names *names)
 
 	if (own && is_file(mount, names))
 		return is_in_place(source, own - 1);
-	return source && is_new_volume(source, names) && is_in_place(source, strrchr(source, '/') - DRAWN);
+	return source && is_new_volume(source, names) &&
+	       is_in_place(source, strrchr(source, '/') - DRAWN - 1);
 }

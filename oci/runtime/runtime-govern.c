@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "oci/engine/engine-end.h"
 #include "oci/engine/engine-start.h"
 
@@ -97,11 +98,20 @@ static int kill_refused(const struct runtime_call *c, int r)
 	return r;
 }
 
+/* A short command may be over, and its end recorded, before the warden was told that it was started. */
+static bool has_ended(const struct runtime_call *c)
+{
+	_cleanup_entry_ struct runtime_entry entry = { 0 };
+
+	return runtime_entry_load(c, &entry, NULL) == 0 && str_eq(entry.status, "stopped");
+}
+
 int runtime_start_governed(struct runtime_job *job, struct fault *f)
 {
 	_cleanup_engine_start_ struct engine_start s = ENGINE_START_NONE;
 	_cleanup_free_ char *dir = dir_of(&job->call);
 	_cleanup_entry_ struct runtime_entry entry = { 0 };
+	_cleanup_fault_ struct fault why = { 0 };
 	int r;
 
 	if (!dir)
@@ -115,8 +125,10 @@ int runtime_start_governed(struct runtime_job *job, struct fault *f)
 	r = runtime_start(&job->call, f);
 	if (r < 0)
 		return r;
-	r = engine_start_report(&s, f);
-	return r < 0 ? kill_refused(&job->call, r) : 0;
+	r = engine_start_report(&s, &why);
+	if (r >= 0 || (r == -EPIPE && has_ended(&job->call)))
+		return 0;
+	return kill_refused(&job->call, fault_set(f, -r, "%s", fault_text(&why)));
 }
 
 int runtime_delete_governed(const struct runtime_call *c, bool force, struct fault *f)

@@ -124,18 +124,18 @@ refused() {
 @test "GOV-9: podman cp, docker cp: a container whose files were changed before its start has another digest (sample)" {
 	local engine plain
 	for engine in podman docker; do
-		"$engine" create --name c box cat /data/file >/dev/null
-		digest "$engine" start -a c
+		"$engine" create --name one box cat /data/file >/dev/null
+		digest "$engine" start -a one
 		plain=$DIGEST
 		is from-the-image "$(cat "$SUITE/out")"
 		# Once more: what the engine left in its layer is no change.
-		digest "$engine" start -a c
+		digest "$engine" start -a one
 		is "$plain" "$DIGEST"
 		echo changed >"$SUITE/changed"
-		"$engine" cp "$SUITE/changed" c:/data/file
-		other "$plain" "$engine" start -a c
+		"$engine" cp "$SUITE/changed" one:/data/file
+		other "$plain" "$engine" start -a one
 		is changed "$(cat "$SUITE/out")"
-		"$engine" rm c >/dev/null
+		"$engine" rm one >/dev/null
 	done
 }
 @test "CARD-7: podman: a directory that looks like the engine's own is judged like any other" {

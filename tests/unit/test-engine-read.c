@@ -575,10 +575,10 @@ static void GOV_9_a_file_in_a_place_of_others_is_none_of_the_engine(void)
 	(void)snprintf(text, sizeof(text), SHM, x.dir);
 	CHECK(mkdir(dir, 0755) == 0 && mkdir(shm, 01777) == 0);
 	CHECK(engine_try(&x, text) == 0 && x.c.facts.n_rw == 0);
-	CHECK(chmod(dir, 0777) == 0 && engine_try(&x, text) == 0);
+	CHECK(chmod(x.dir, 0777) == 0 && engine_try(&x, text) == 0);
 	CHECK(engine_caller_is_mapped() || x.c.facts.n_rw == 1);
 	/* A link would lead anywhere: it is judged like any bind. */
-	CHECK(chmod(dir, 0755) == 0 && rmdir(shm) == 0 && symlink("/etc", shm) == 0);
+	CHECK(chmod(x.dir, 0700) == 0 && rmdir(shm) == 0 && symlink("/etc", shm) == 0);
 	CHECK(refuses(&x, text, "rw-root"));
 	CHECK(unlink(shm) == 0 && rmdir(dir) == 0);
 }
