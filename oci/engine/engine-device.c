@@ -120,7 +120,7 @@ static int merge_rules(struct engine_work *w, struct jdoc *rules)
 	return r;
 }
 
-/* A caller who is root of a user namespace may not write rules, and opens no device by a node of an image. */
+/* Root of a user namespace may not write rules, and opens no device by a node of an image. */
 static bool needs_rules(const struct engine_work *w)
 {
 	return engine_count(w->config, "linux.resources.devices") > 0 ||

@@ -24,7 +24,7 @@ static void add_rw(struct engine_container *c, const char *target, const char *s
 	c->rw[c->facts.n_rw++] = (struct policy_mount){ target, source };
 }
 
-#define RW_OTHERS 4 /* entries of what follows */
+#define RW_OTHERS 4 /* entries of add_others */
 
 /* Ways to the host that are no mounts: each may write whatever the caller of the runtime may. */
 static void add_others(struct engine_work *w, bool overlay)

@@ -307,7 +307,7 @@ static int read_lower_file(const char *rootfs, char ***ret, struct fault *f)
 	return 0;
 }
 
-/* A bundle of containerd's CRI plug-in, which only root could have prepared: a name in a path is nobody's. */
+/* A bundle of containerd's CRI plug-in, which only root could have prepared: any user can make a path of that name. */
 static bool is_bundle_of_cri(const char *bundle)
 {
 	return strstr(bundle, "/io.containerd.runtime.v2.task/k8s.io/") && geteuid() == 0 &&

@@ -115,7 +115,7 @@ static bool is_new_volume(const char *source, const struct engine_names *names)
 
 /*
  * SOURCE leads to nothing else, and no other user put it there: a link would bind any directory of the host.  TAIL: the part of it that
- * the engine names, "/ID/hosts"; what is below ID may belong to root of the container's user namespace.  A file that does not exist is
+ * the engine names, "/ID/hosts"; files below ID may belong to root of the container's user namespace.  A file that does not exist is
  * refused once the container is created (engine-pin.h).
  */
 static bool is_in_place(const char *source, const char *tail)

@@ -61,7 +61,7 @@ static bool is_at_or_above(const struct jdoc *path, const char *target)
 	       path_is_below(target, plain);
 }
 
-/* By a later mount or a mask, or by the terminal: what is there is no longer the source. */
+/* By a later mount or a mask, or by the terminal: the source is not visible there. */
 static bool is_covered(const struct jdoc *config, size_t i, const char *target)
 {
 	const struct jdoc *masked = engine_at(config, "linux.maskedPaths");

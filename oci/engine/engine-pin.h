@@ -30,7 +30,7 @@ void engine_pin_program(struct engine_pins *p, const struct stat *st);
 /* Of every bind in CONFIG, the merged configuration. */
 int engine_pin_binds(struct engine_pins *p, const struct jdoc *config, struct fault *f) _must_check_;
 
-/* PID: the first process, which waits for its start.  -EPERM with the name of what is another file. */
+/* PID: the first process, which waits for its start.  -EPERM with the name of the member that leads to another file. */
 int engine_pins_require(const struct engine_pins *p, const struct jdoc *config, pid_t pid,
 			struct fault *f) _must_check_;
 void engine_pins_done(struct engine_pins *p);

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "oci/engine/engine-namespace.h"
 
-/* In a sticky directory nobody else removes or renames what is ours. */
+/* In a sticky directory no other user removes or renames our files. */
 static bool is_own(const char *dir)
 {
 	struct stat st;

@@ -5,8 +5,8 @@
 #include <sys/types.h>
 
 /*
- * A start that was not asked for: whoever can write to the state directory of the runtime can release a created container with
- * another program than custody-runtime.  The kernel tells only the tracer of an exec, so the warden looks.
+ * A start that was not asked for: a process that can write to the state directory of the runtime can release a created container
+ * without custody-runtime.  The kernel tells only the tracer of an exec, so the warden looks.
  */
 struct container_unasked {
 	bool known, exe_seen; /* of the process that waits for its start */
