@@ -46,7 +46,7 @@ unit_tests += tests/unit/test-decision tests/unit/test-container-compare tests/u
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
 	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \
-	tests/unit/test-engine-exec tests/unit/test-engine-field tests/unit/test-engine-image tests/unit/test-engine-limit tests/unit/test-engine-merge tests/unit/test-engine-read tests/unit/test-engine-slurm \
+	tests/unit/test-engine-exec tests/unit/test-engine-field tests/unit/test-engine-image tests/unit/test-engine-limit tests/unit/test-engine-merge tests/unit/test-engine-pin tests/unit/test-engine-read tests/unit/test-engine-slurm tests/unit/test-engine-upper \
 	tests/unit/test-runtime-options tests/unit/test-runtime-types tests/unit/test-seccomp tests/unit/test-seccomp-arch \
 	tests/unit/test-seccomp-cache
 # run, doctor, cli
@@ -83,8 +83,10 @@ tests_unit_test_engine_limit_LDADD = libruntime.a $(engine_test_libs)
 tests_unit_test_engine_exec_LDADD = $(engine_test_libs)
 tests_unit_test_engine_merge_LDADD = $(engine_test_libs)
 tests_unit_test_engine_image_LDADD = $(engine_test_libs)
+tests_unit_test_engine_pin_LDADD = $(engine_test_libs)
 tests_unit_test_engine_read_LDADD = $(engine_test_libs)
 tests_unit_test_engine_slurm_LDADD = $(engine_test_libs)
+tests_unit_test_engine_upper_LDADD = $(engine_test_libs)
 runtime_test_libs = libruntime.a libbase.a $(DEP_LIBS)
 # The replaced calls of libcrun, without libcrun.
 tests_unit_test_libcrun_confine_SOURCES = tests/unit/test-libcrun-confine.c $(libcrun_confine)

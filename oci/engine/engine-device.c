@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "oci/engine/engine-impl.h"
+#include "oci/engine/engine-namespace.h"
 
 #define ANY (-1)
 
@@ -81,14 +82,22 @@ static int merge_rule(struct engine_work *w, struct jdoc *rules, size_t i)
 	return 0;
 }
 
-/* Without it the kernel, or the parent's cgroup, allows the rest. */
+/* Every device, character and block, for reading, writing and mknod. */
+static bool denies_all(const struct jdoc *rule)
+{
+	const struct jdoc *allow = jdoc_get(rule, "allow");
+	const char *type = engine_text(rule, "type"), *access = engine_text(rule, "access");
+
+	return engine_is(allow, JDOC_BOOL) && !allow->boolean && !jdoc_get(rule, "major") &&
+	       !jdoc_get(rule, "minor") && (!type || !*type || str_eq(type, "a")) && str_eq(access, "rwm");
+}
+
+/* Without it the kernel, or the parent's cgroup, allows the rest: an image may have a node of any device. */
 static void deny_first(struct jdoc *rules)
 {
 	struct jdoc *deny, **items = rules->items;
-	const struct jdoc *allow = jdoc_get(items[0], "allow");
 
-	if (engine_is(allow, JDOC_BOOL) && !allow->boolean && is_wildcard(items[0]) &&
-	    !jdoc_get(items[0], "major"))
+	if (rules->n_items > 0 && denies_all(items[0]))
 		return;
 	deny = jdoc_append_object(rules);
 	jdoc_set_bool(deny, "allow", false);
@@ -106,9 +115,16 @@ static int merge_rules(struct engine_work *w, struct jdoc *rules)
 
 	for (size_t i = rules->n_items; r == 0 && i-- > 0;)
 		r = merge_rule(w, rules, i);
-	if (r == 0 && rules->n_items > 0)
+	if (r == 0 && !strv_has(w->in->profile->dangerous, "no-private-devices"))
 		deny_first(rules);
 	return r;
+}
+
+/* Root of a user namespace may not write rules, and opens no device by a node of an image. */
+static bool needs_rules(const struct engine_work *w)
+{
+	return engine_count(w->config, "linux.resources.devices") > 0 ||
+	       (!w->in->no_cgroup && !engine_caller_is_mapped());
 }
 
 int engine_merge_devices(struct engine_work *w)
@@ -119,7 +135,9 @@ int engine_merge_devices(struct engine_work *w)
 		return 0;
 	for (size_t i = 0; r == 0 && i < engine_count(w->config, "linux.devices"); i++)
 		r = engine_item(w->config, "linux.devices", i)->type == JDOC_OBJECT ? merge_node(w, i) : 0;
-	if (r == 0 && engine_count(w->config, "linux.resources.devices") > 0)
-		r = merge_rules(w, engine_at(w->config, "linux.resources.devices"));
+	if (r == 0 && needs_rules(w))
+		r = merge_rules(w, engine_make(engine_make(engine_make(w->config, "linux", JDOC_OBJECT),
+							   "resources", JDOC_OBJECT),
+					       "devices", JDOC_ARRAY));
 	return r;
 }

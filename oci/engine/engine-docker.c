@@ -14,13 +14,21 @@
 
 #define FILE_MAX ((size_t)1024 * 1024)
 
-static bool is_setkey(const struct jdoc *hook)
+/* A program of that name which the caller wrote would be any program. */
+static bool is_of_root(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_uid == 0 && !(st.st_mode & 0022);
+}
+
+bool engine_docker_is_setkey(const struct jdoc *hook)
 {
 	const char *path = engine_text(hook, "path");
 	char target[PATH_MAX];
 	ssize_t n = path && str_starts(path, "/proc/") ? readlink(path, target, sizeof(target) - 1) : -1;
 
-	if (n < 0 || engine_count(hook, "args") == 0)
+	if (n < 0 || engine_count(hook, "args") == 0 || !is_of_root(path))
 		return false;
 	target[n] = '\0';
 	return str_ends(target, "/dockerd") && engine_is(engine_item(hook, "args", 0), JDOC_STRING) &&
@@ -58,7 +66,7 @@ bool engine_docker_has_no_network(const struct jdoc *config, const struct engine
 	_cleanup_jdoc_ struct jdoc *host = NULL;
 
 	if (engine_count(config, "hooks.prestart") != 1 ||
-	    !is_setkey(engine_item(config, "hooks.prestart", 0)))
+	    !engine_docker_is_setkey(engine_item(config, "hooks.prestart", 0)))
 		return false;
 	host = read_file(config, names, "hostconfig.json");
 	return str_eq(engine_text(host, "NetworkMode"), "none");

@@ -3,6 +3,9 @@
 
 #include "oci/engine/engine-impl.h"
 
+/* The program of HOOK is dockerd, which only root may replace, as libnetwork-setkey. */
+bool engine_docker_is_setkey(const struct jdoc *hook);
+
 /*
  * docker calls the same hook for every network, also for `--network none`: what the hook will do is in a file that dockerd wrote
  * before.  True only if libnetwork-setkey of dockerd is the one hook, and the file says none.  dockerd refuses to connect a container

@@ -226,7 +226,13 @@ int engine_document_write(struct engine_work *w)
 	jdoc_set_string(d, "schema", ENGINE_DOCUMENT_SCHEMA);
 	jdoc_set_string(d, "lane", lane_name(w->in->lane));
 	jdoc_set_bool(d, "isolate", w->in->isolate);
+	if (w->in->preserved > 0)
+		jdoc_set_int(d, "descriptors", w->in->preserved);
+	if (w->in->no_cgroup)
+		jdoc_set_bool(d, "cgroup", false);
 	jdoc_set(d, "image", w->c->image ? jdoc_new_string(w->c->image) : jdoc_new_null());
+	if (w->c->changed)
+		jdoc_set_bool(d, "changed", true);
 	jdoc_set_string(d, "worktree", w->c->worktree);
 	r = write_profile(w, d);
 	if (r == 0)

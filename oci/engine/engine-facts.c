@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "oci/engine/engine-hook.h"
 #include "oci/engine/engine-mount.h"
 #include "oci/engine/engine-namespace.h"
 
@@ -18,23 +19,43 @@ static bool root_is_kept_apart(const struct engine_work *w, bool overlay)
 	return overlay || (engine_is(readonly, JDOC_BOOL) && readonly->boolean);
 }
 
+static void add_rw(struct engine_container *c, const char *target, const char *source)
+{
+	c->rw[c->facts.n_rw++] = (struct policy_mount){ target, source };
+}
+
+#define RW_OTHERS 4 /* entries of add_others */
+
+/* Ways to the host that are no mounts: each may write whatever the caller of the runtime may. */
+static void add_others(struct engine_work *w, bool overlay)
+{
+	if (!root_is_kept_apart(w, overlay))
+		add_rw(w->c, "/", w->c->rootfs);
+	if (engine_hook_has_foreign(w->config))
+		add_rw(w->c, "(hook)", "/");
+	if (w->in->preserved > 0)
+		add_rw(w->c, "(descriptor)", "/");
+	/* A node of the image opens any device. */
+	if (w->in->no_cgroup && !engine_caller_is_mapped() && !engine_has_user_namespace(w->config))
+		add_rw(w->c, "(device)", "/dev");
+}
+
 static int add_writable(struct engine_work *w, bool overlay)
 {
 	struct engine_container *c = w->c;
 	size_t n = engine_count(w->config, "mounts");
 
-	c->rw = calloc(n + 1, sizeof(*c->rw));
-	if (!c->rw)
+	c->rw = calloc(n + RW_OTHERS, sizeof(*c->rw));
+	c->rootfs = strdup(w->in->rootfs);
+	if (!c->rw || !c->rootfs)
 		return fault_errno(w->f, ENOMEM, "facts");
 	for (size_t i = 0; i < n; i++) {
 		const struct jdoc *mount = engine_item(w->config, "mounts", i);
 
 		if (engine_mount_is_writable_bind(mount, &w->names))
-			c->rw[c->facts.n_rw++] = (struct policy_mount){ engine_text(mount, "destination"),
-									engine_text(mount, "source") };
+			add_rw(c, engine_text(mount, "destination"), engine_text(mount, "source"));
 	}
-	if (!root_is_kept_apart(w, overlay))
-		c->rw[c->facts.n_rw++] = (struct policy_mount){ "/", c->rootfs };
+	add_others(w, overlay);
 	c->facts.rw = c->rw;
 	return 0;
 }
@@ -98,6 +119,20 @@ static const char *find_home(const struct engine_container *c)
 	return "/root";
 }
 
+/* Processes of other containers are within reach of its signals, or of its shared memory. */
+static bool joins_processes(const struct jdoc *config)
+{
+	return engine_namespace_state(config, ENGINE_NS_PID) != ENGINE_NS_OWN ||
+	       engine_namespace_state(config, ENGINE_NS_IPC) != ENGINE_NS_OWN;
+}
+
+static enum policy_network network_of(const struct engine_work *w)
+{
+	return engine_has_no_network(w->config, &w->names) && !joins_processes(w->config)
+		       ? POLICY_NETWORK_NONE
+		       : POLICY_NETWORK_HOST;
+}
+
 int engine_facts_fill(struct engine_work *w, bool overlay)
 {
 	struct engine_container *c = w->c;
@@ -110,8 +145,7 @@ int engine_facts_fill(struct engine_work *w, bool overlay)
 		.home_is_apart = !shows_home(w),
 		.isolated = w->in->isolate,
 		.worktree_mode = worktree_mode(w, overlay),
-		.network = engine_has_no_network(w->config, &w->names) ? POLICY_NETWORK_NONE
-								       : POLICY_NETWORK_HOST,
+		.network = network_of(w),
 		.profile_name = w->in->profile->name,
 		/* Words mean what the programs of the image make of them. */
 		.replaced = "image",

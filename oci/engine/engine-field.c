@@ -105,10 +105,10 @@ static const struct engine_field mapping[] = {
 };
 
 static const struct engine_field mount[] = {
-	{ "destination", ENGINE_SUBJECT,   NULL, "mounts are sorted where none hides another" },
-	{ "type",        ENGINE_SUBJECT,   NULL, "" },
-	{ "source",      ENGINE_INTERSECT, NULL, "of a bind: words of `dangerous` as for custody run; device, inode and type if writable; files that the engine makes per container are noise" },
-	{ "options",     ENGINE_INTERSECT, NULL, "shared becomes slave" },
+	{ "destination", ENGINE_INTERSECT, NULL, "a path without '..', not the root; mounts are sorted where none hides another" },
+	{ "type",        ENGINE_INTERSECT, NULL, "bind, tmpfs, ramfs, devpts, mqueue, cgroup, cgroup2, proc at /proc, sysfs at /sys; others need \"rw-root\", proc and sysfs elsewhere \"no-masked-paths\"" },
+	{ "source",      ENGINE_INTERSECT, NULL, "of a bind: absolute, or from the bundle; words of `dangerous` as for custody run; device, inode and type if writable; files that the engine makes per container are noise" },
+	{ "options",     ENGINE_INTERSECT, NULL, "shared becomes slave; sysfs is read-only, cgroup too where the profile has limits" },
 	{ "uidMappings", ENGINE_SUBJECT,   mapping, "" },
 	{ "gidMappings", ENGINE_SUBJECT,   mapping, "" },
 	END,

@@ -138,6 +138,8 @@ static int read_container(const struct engine_gate *g, struct engine_container *
 					 .home = g->dirs.home,
 					 .own = &own,
 					 .redact = g->decision.run.redact,
+					 .preserved = g->call->preserved,
+					 .no_cgroup = g->call->no_cgroup,
 					 .isolate = g->config->sandbox.enabled };
 
 	own_dirs_init(&own, &g->dirs);

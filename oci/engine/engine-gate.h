@@ -28,6 +28,7 @@ struct engine_call {
 	char *const *argv;	/* of custody-runtime, for the command that a refused lane shows */
 	unsigned int preserved; /* descriptors from 3 that the engine passes */
 	bool stays;		/* this process waits for the container's end */
+	bool no_cgroup;		/* --cgroup-manager disabled */
 };
 
 struct engine_gate;

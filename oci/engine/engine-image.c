@@ -15,12 +15,16 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "oci/engine/engine-namespace.h"
+#include "oci/engine/engine-place.h"
+#include "oci/engine/engine-upper.h"
 
 #define LAYERS_MAX 512
 
 void engine_rootfs_done(struct engine_rootfs *r)
 {
 	free(r->type);
+	free(r->upper);
 	strv_free(r->lowers);
 	*r = (struct engine_rootfs){ 0 };
 }
@@ -63,8 +67,9 @@ static int add_lowers(char ***v, const char *value, size_t len)
 	return 0;
 }
 
-static int read_options(const char *options, char ***ret)
+static int read_options(const char *options, struct engine_rootfs *found)
 {
+	char ***ret = &found->lowers, **upper = NULL;
 	int r = 0;
 
 	while (*options && r == 0) {
@@ -76,8 +81,14 @@ static int read_options(const char *options, char ***ret)
 			r = add_lowers(ret, options + strlen("lowerdir="), len - strlen("lowerdir="));
 		else if (str_starts(options, "lowerdir+="))
 			r = add_lowers(ret, options + strlen("lowerdir+="), len - strlen("lowerdir+="));
+		else if (str_starts(options, "upperdir="))
+			r = add_lowers(&upper, options + strlen("upperdir="), len - strlen("upperdir="));
 		options += len + (options[len] == ',');
 	}
+	/* A ':' in it is escaped or, by an engine, not there. */
+	if (strv_len(upper) == 1)
+		found->upper = TAKE_PTR(upper[0]);
+	strv_free(upper);
 	return r;
 }
 
@@ -85,7 +96,7 @@ static int read_options(const char *options, char ***ret)
 static int read_line(const char *line, size_t len, struct engine_rootfs *ret, struct fault *f)
 {
 	const char *dash = memmem(line, len, " - ", 3);
-	_cleanup_free_ char *type = NULL, *options = NULL;
+	_cleanup_free_ char *id = field(line, len, 0), *type = NULL, *options = NULL;
 	size_t rest;
 	int r;
 
@@ -95,16 +106,17 @@ static int read_line(const char *line, size_t len, struct engine_rootfs *ret, st
 	rest = len - (size_t)(dash - line);
 	type = field(dash, rest, 0);
 	options = field(dash, rest, 2);
-	if (!type || !options)
+	if (!id || !type || !options)
 		return fault_errno(f, ENOMEM, "mountinfo");
 	engine_rootfs_done(ret);
 	if (str_eq(type, "overlay")) {
 		str_unoctal(options);
-		r = read_options(options, &ret->lowers);
+		r = read_options(options, ret);
 		if (r < 0)
 			return fault_errno(f, -r, "mountinfo");
 	}
 	ret->type = TAKE_PTR(type);
+	(void)str_to_u64(id, &ret->id);
 	return 0;
 }
 
@@ -172,10 +184,12 @@ static bool has_id(const char *path)
 	       is_hex(slash - 64, 64);
 }
 
-/* docker: /etc/hosts and other empty files below a container's own layer, made for each container. */
-static bool is_init_layer(const char *path)
+/* docker: /etc/hosts and other empty files below a container's own layer ID/diff, made for each container: ID-init/diff. */
+static bool is_init_layer(const char *path, const char *upper)
 {
-	return str_ends(path, "-init/diff");
+	size_t len = upper && str_ends(upper, "/diff") ? strlen(upper) - strlen("/diff") : 0;
+
+	return len > 0 && has_id(upper) && strncmp(path, upper, len) == 0 && str_eq(path + len, "-init/diff");
 }
 
 /* Numbers of containerd's snapshots begin again in a new store: the directory itself tells two apart. */
@@ -215,14 +229,14 @@ static char *resolve_lower(const char *rootfs, const char *lower)
 }
 
 /* 1 if the layer counts, 0 if it is noise. */
-static int add_layer(struct strbuf *b, const char *rootfs, const char *lower)
+static int add_layer(struct strbuf *b, const char *rootfs, const char *lower, const char *upper)
 {
 	_cleanup_free_ char *real = resolve_lower(rootfs, lower);
 	int r = 0;
 
 	if (!real)
 		return -ENOENT;
-	if (is_init_layer(real))
+	if (is_init_layer(real, upper))
 		return 0;
 	strbuf_printf(b, "%zu:%s\n", strlen(real), real);
 	if (!has_id(real))
@@ -231,15 +245,17 @@ static int add_layer(struct strbuf *b, const char *rootfs, const char *lower)
 }
 
 /* A layer that cannot be looked at: the image is not identified, which is not an error. */
-static int name_layers(struct engine_work *w, const char *rootfs, char *const *lowers)
+static int name_layers(struct engine_work *w, const char *rootfs, const struct engine_rootfs *found)
 {
+	_cleanup_free_ char *upper = found->upper ? realpath(found->upper, NULL) : NULL;
+	char *const *lowers = found->lowers;
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	char hex[DIGEST_HEX_SIZE];
 	struct digest d;
 	size_t n = 0;
 
 	for (size_t i = 0; lowers && lowers[i]; i++) {
-		int r = add_layer(&b, rootfs, lowers[i]);
+		int r = add_layer(&b, rootfs, lowers[i], upper);
 
 		if (r < 0)
 			return 0;
@@ -291,6 +307,33 @@ static int read_lower_file(const char *rootfs, char ***ret, struct fault *f)
 	return 0;
 }
 
+/* A bundle of containerd's CRI plug-in, which only root could have prepared: any user can make a path of that name. */
+static bool is_bundle_of_cri(const char *bundle)
+{
+	return strstr(bundle, "/io.containerd.runtime.v2.task/k8s.io/") && geteuid() == 0 &&
+	       !engine_caller_is_mapped() && engine_place_is_own(bundle);
+}
+
+/* fuse-overlayfs does not show it either. */
+static char *find_upper(const char *rootfs, const struct engine_rootfs *found)
+{
+	_cleanup_free_ char *layer = NULL;
+
+	if (found->upper)
+		return realpath(found->upper, NULL);
+	if (!str_eq(found->type, "fuse.fuse-overlayfs") || !str_ends(rootfs, "/merged"))
+		return NULL;
+	layer = strndup(rootfs, strlen(rootfs) - strlen("/merged"));
+	return layer ? path_join(layer, "diff") : NULL;
+}
+
+static void look_at_upper(struct engine_work *w, const char *rootfs, const struct engine_rootfs *found)
+{
+	_cleanup_free_ char *upper = find_upper(rootfs, found);
+
+	w->c->changed = !upper || !engine_upper_is_pristine(upper, w->config);
+}
+
 /*
  * By digest, from containerd: its plug-in names the image in an annotation.  Only where the bundle is containerd's own, because
  * podman passes on any annotation.
@@ -302,30 +345,56 @@ static const char *find_digest(const struct engine_work *w)
 	const char *at = name ? strstr(name, "@sha256:") : NULL;
 
 	if (!at || strlen(at) != strlen("@sha256:") + 64 || !is_hex(at + strlen("@sha256:"), 64) ||
-	    !strstr(w->in->bundle, "/io.containerd.runtime.v2.task/k8s.io/"))
+	    !is_bundle_of_cri(w->in->bundle))
 		return NULL;
 	return at + 1;
+}
+
+/* The same mount that was opened: the directory may be exchanged while its name is looked up. */
+static void require_same(int fd, struct engine_rootfs *found)
+{
+	struct statx st = { 0 };
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID) ||
+	    st.stx_mnt_id != found->id)
+		engine_rootfs_done(found);
+}
+
+/* The directory that FD refers to, now; heap. */
+static char *path_of(int fd)
+{
+	char name[64], path[PATH_MAX];
+	ssize_t n;
+
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = fd < 0 ? -1 : readlink(name, path, sizeof(path) - 1);
+	return n > 0 ? strndup(path, (size_t)n) : NULL;
 }
 
 int engine_image_read(struct engine_work *w, bool *ret_overlay)
 {
 	_cleanup_engine_rootfs_ struct engine_rootfs rootfs = { 0 };
-	_cleanup_free_ char *text = NULL, *real = realpath(w->in->rootfs, NULL);
+	_cleanup_close_ int fd = open(w->in->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL, *real = path_of(fd);
 	const char *digest = find_digest(w);
 	int r;
 
 	*ret_overlay = false;
+	engine_pin_root(&w->c->pins, fd);
 	r = read_mountinfo(&text, w->f);
 	if (r == 0)
 		r = engine_rootfs_find(text, real ? real : w->in->rootfs, &rootfs, w->f);
 	if (r < 0)
 		return r;
+	require_same(fd, &rootfs);
 	*ret_overlay = str_eq(rootfs.type, "overlay") || str_eq(rootfs.type, "fuse.fuse-overlayfs");
 	if (str_eq(rootfs.type, "fuse.fuse-overlayfs"))
 		r = read_lower_file(real ? real : w->in->rootfs, &rootfs.lowers, w->f);
+	if (r == 0 && *ret_overlay)
+		look_at_upper(w, real ? real : w->in->rootfs, &rootfs);
 	if (r == 0 && digest) {
 		w->c->image = strdup(digest);
 		return w->c->image ? 0 : fault_errno(w->f, ENOMEM, "image");
 	}
-	return r < 0 || !*ret_overlay ? r : name_layers(w, real ? real : w->in->rootfs, rootfs.lowers);
+	return r < 0 || !*ret_overlay ? r : name_layers(w, real ? real : w->in->rootfs, &rootfs);
 }

@@ -6,6 +6,8 @@
 /* The mount at ROOTFS in TEXT, which is a mountinfo. */
 struct engine_rootfs {
 	char *type;    /* "overlay", "fuse.fuse-overlayfs"; NULL: ROOTFS is no mount point */
+	uint64_t id;   /* of the mount */
+	char *upper;   /* as written; NULL: none */
 	char **lowers; /* in the order of the option, upper ones first, as written; NULL: not in the options */
 };
 
@@ -26,3 +28,5 @@ int engine_image_read(struct engine_work *w, bool *ret_overlay) _must_check_;
  */
 #define ENGINE_PROGRAM_MAX ((size_t)256 * 1024 * 1024)
 int engine_program_read(struct engine_work *w, struct jdoc **ret) _must_check_;
+/* The same file in the root directory ROOT of a container that was created: -ENOENT and its like, without a message. */
+int engine_program_find(const struct jdoc *config, int root, struct stat *ret) _must_check_;

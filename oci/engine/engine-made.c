@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "oci/engine/engine-place.h"
 #include "oci/engine/engine-pod.h"
 
 #define DRAWN 64 /* digits of a random id */
@@ -113,10 +114,31 @@ static bool is_new_volume(const char *source, const struct engine_names *names)
 		(birth.tv_sec == names->made.tv_sec && birth.tv_nsec >= names->made.tv_nsec));
 }
 
+/*
+ * SOURCE leads to nothing else, and no other user put it there: a link would bind any directory of the host.  TAIL: the part of it that
+ * the engine names, "/ID/hosts"; files below ID may belong to root of the container's user namespace.  A file that does not exist is
+ * refused once the container is created (engine-pin.h).
+ */
+static bool is_in_place(const char *source, const char *tail)
+{
+	_cleanup_free_ char *real = realpath(source, NULL);
+
+	if (!real)
+		return true;
+	if (!str_ends(real, tail))
+		return false;
+	/* The directory ID, of which those above count. */
+	real[strlen(real) - strlen(tail) + 1 + strcspn(tail + 1, "/")] = '\0';
+	return engine_place_is_own(real);
+}
+
 bool engine_made_is(const struct jdoc *mount, const struct engine_names *names)
 {
-	const char *source = engine_text(mount, "source");
+	const char *source = engine_text(mount, "source"), *own = source ? find_own(source, names) : NULL;
 
-	return source &&
-	       (is_file(mount, names) || is_new_volume(source, names) || engine_pod_is_made(source, names));
+	if (own && is_file(mount, names))
+		return is_in_place(source, own - 1);
+	if (!source || engine_pod_is_made(source, names))
+		return source != NULL;
+	return is_new_volume(source, names) && is_in_place(source, strrchr(source, '/') - DRAWN - 1);
 }

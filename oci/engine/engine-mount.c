@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "layer/layer.h"
 #include "oci/engine/engine-device.h"
+#include "oci/engine/engine-filesystem.h"
 #include "oci/engine/engine-made.h"
 
 /* As of custody's own runs, and what engines mask in /sys. */
@@ -56,7 +57,7 @@ bool engine_mount_is_readonly(const struct jdoc *mount)
 	return ro;
 }
 
-static bool is_bind(const struct jdoc *mount)
+bool engine_mount_is_bind(const struct jdoc *mount)
 {
 	const struct jdoc *options = jdoc_get(mount, "options");
 
@@ -66,25 +67,42 @@ static bool is_bind(const struct jdoc *mount)
 
 enum engine_mount_kind engine_mount_kind(const struct jdoc *mount, const struct engine_names *names)
 {
-	if (!is_bind(mount))
+	if (!engine_mount_is_bind(mount))
 		return ENGINE_MOUNT_OTHER;
 	return engine_made_is(mount, names) ? ENGINE_MOUNT_ENGINE : ENGINE_MOUNT_BIND;
 }
 
+/* Sockets, FIFOs and devices are written through a read-only mount as well. */
+static bool is_channel(const char *source)
+{
+	struct stat st;
+
+	return source && stat(source, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) &&
+	       !(S_ISCHR(st.st_mode) && engine_device_is_harmless(major(st.st_rdev), minor(st.st_rdev)));
+}
+
 bool engine_mount_is_writable_bind(const struct jdoc *mount, const struct engine_names *names)
 {
-	return engine_mount_kind(mount, names) == ENGINE_MOUNT_BIND && !engine_mount_is_readonly(mount);
+	return engine_mount_kind(mount, names) == ENGINE_MOUNT_BIND &&
+	       (!engine_mount_is_readonly(mount) || is_channel(engine_text(mount, "source")));
+}
+
+char *engine_mount_target(const struct jdoc *mount)
+{
+	const char *destination = engine_text(mount, "destination");
+	_cleanup_free_ char *full = destination ? path_join("/", destination) : NULL;
+	char *plain = NULL;
+
+	return full && path_normalize(full, &plain, NULL) == 0 ? plain : NULL;
 }
 
 const struct jdoc *engine_mount_of(const struct jdoc *config, const char *path)
 {
 	for (size_t i = engine_count(config, "mounts"); i-- > 0;) {
 		const struct jdoc *mount = engine_item(config, "mounts", i);
-		const char *destination = engine_text(mount, "destination");
-		_cleanup_free_ char *plain = NULL;
+		_cleanup_free_ char *plain = engine_mount_target(mount);
 
-		if (destination && path_normalize(destination, &plain, NULL) == 0 &&
-		    path_is_below(path, plain))
+		if (plain && path_is_below(path, plain))
 			return mount;
 	}
 	return NULL;
@@ -153,21 +171,60 @@ static void unshare_options(struct jdoc *mount)
 	}
 }
 
+/* libcrun takes a relative one from the bundle, where "../.." is the host's root. */
+static int resolve_source(struct engine_work *w, struct jdoc *mount, size_t i)
+{
+	const char *source = engine_text(mount, "source");
+	_cleanup_free_ char *full = NULL;
+
+	if (!source || !*source)
+		return fault_set(w->f, EPERM, "config.json: 'mounts[%zu]': a bind without a source", i);
+	if (*source == '/')
+		return 0;
+	full = path_join(w->in->bundle, source);
+	if (!full)
+		return fault_errno(w->f, ENOMEM, "config.json");
+	jdoc_set_string(mount, "source", full);
+	return 0;
+}
+
+static int merge_bind(struct engine_work *w, struct jdoc *mount, size_t i)
+{
+	const char *source;
+	int r = resolve_source(w, mount, i);
+
+	if (r < 0 || engine_mount_kind(mount, &w->names) != ENGINE_MOUNT_BIND)
+		return r;
+	source = engine_text(mount, "source");
+	r = require_source(w, i, source, !engine_mount_is_readonly(mount));
+	return r < 0 ? r : require_no_device(w, i, source);
+}
+
+/* Another root would run under the name of the image, which is that of `root.path`. */
+static int require_target(struct engine_work *w, const struct jdoc *mount, size_t i)
+{
+	_cleanup_free_ char *plain = engine_mount_target(mount);
+
+	if (plain && strcmp(plain, "/") != 0)
+		return 0;
+	return fault_set(w->f, EPERM,
+			 "config.json: 'mounts[%zu].destination' '%.200s': must be a path without '..', and "
+			 "not the root",
+			 i, engine_text(mount, "destination") ? engine_text(mount, "destination") : "");
+}
+
 static int merge_mount(struct engine_work *w, size_t i)
 {
 	struct jdoc *mount = engine_item(w->config, "mounts", i);
-	const char *source = engine_text(mount, "source");
-	int r = 0;
+	int r;
 
+	if (mount->type != JDOC_OBJECT)
+		return fault_set(w->f, EPERM, "config.json: 'mounts[%zu]' is no object", i);
 	unshare_options(mount);
-	if (engine_mount_kind(mount, &w->names) != ENGINE_MOUNT_BIND || !source)
-		return 0;
-	if (*source == '/') {
-		r = require_source(w, i, source, !engine_mount_is_readonly(mount));
-		if (r == 0)
-			r = require_no_device(w, i, source);
-	}
-	return r;
+	r = require_target(w, mount, i);
+	if (r < 0)
+		return r;
+	return engine_mount_is_bind(mount) ? merge_bind(w, mount, i) : engine_filesystem_require(w, i);
 }
 
 static void unite(struct jdoc *list, const char *const *paths)

@@ -12,10 +12,13 @@ enum engine_mount_kind {
 	ENGINE_MOUNT_ENGINE, /* a file that the engine makes per container: /etc/hosts, /dev/shm */
 };
 
+bool engine_mount_is_bind(const struct jdoc *mount);
 enum engine_mount_kind engine_mount_kind(const struct jdoc *mount, const struct engine_names *names);
 bool engine_mount_is_readonly(const struct jdoc *mount);
 /* Does something of the host change when the container writes there? */
 bool engine_mount_is_writable_bind(const struct jdoc *mount, const struct engine_names *names);
+/* Where it is inside, normalized; heap; NULL: not a plain path. */
+char *engine_mount_target(const struct jdoc *mount);
 /* The last mount at or above PATH inside, or NULL: the root file system. */
 const struct jdoc *engine_mount_of(const struct jdoc *config, const char *path);
 

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "layer/layer.h"
 #include "oci/engine/engine-docker.h"
+#include "oci/engine/engine-hook.h"
 #include "oci/engine/engine-impl.h"
 
 /* clang-format off */
@@ -88,7 +89,7 @@ static int require_own(const struct engine_work *w, enum engine_namespace n, con
 }
 
 /* Rootless engines run their runtime in a user namespace. */
-static bool caller_is_mapped(void)
+bool engine_caller_is_mapped(void)
 {
 	unsigned int inside = 1, outside = 0, size = 0;
 	FILE *file = fopen("/proc/self/uid_map", "re");
@@ -112,7 +113,7 @@ static bool maps_root(const struct jdoc *config)
 
 bool engine_has_user_namespace(const struct jdoc *config)
 {
-	if (caller_is_mapped())
+	if (engine_caller_is_mapped())
 		return true;
 	switch (engine_namespace_state(config, ENGINE_NS_USER)) {
 	case ENGINE_NS_OWN:
@@ -160,11 +161,12 @@ static int require_network(const struct engine_work *w)
  */
 bool engine_has_no_network(const struct jdoc *config, const struct engine_names *names)
 {
+	size_t hooks = engine_hook_count(config);
+
 	if (engine_namespace_state(config, ENGINE_NS_NETWORK) != ENGINE_NS_OWN ||
-	    engine_namespace_state(config, ENGINE_NS_USER) == ENGINE_NS_OWN ||
-	    engine_count(config, "hooks.createRuntime") > 0)
+	    engine_namespace_state(config, ENGINE_NS_USER) == ENGINE_NS_OWN)
 		return false;
-	return engine_count(config, "hooks.prestart") == 0 || engine_docker_has_no_network(config, names);
+	return hooks == 0 || (hooks == 1 && engine_docker_has_no_network(config, names));
 }
 
 /* docker and podman leave it out on cgroup v1: a container would see the host's cgroups. */

@@ -29,6 +29,8 @@ enum layer engine_namespace_layer(enum engine_namespace n);
 enum engine_namespace_state engine_namespace_state(const struct jdoc *config, enum engine_namespace n);
 const char *engine_namespace_state_name(enum engine_namespace_state s);
 
+/* Is the runtime itself called in a user namespace, as rootless engines do? */
+bool engine_caller_is_mapped(void);
 /* Is root inside another user than the host's root? */
 bool engine_has_user_namespace(const struct jdoc *config);
 /* Is it certain that nothing is configured in its network namespace? */

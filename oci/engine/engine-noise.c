@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -170,11 +171,14 @@ void engine_noise_label(struct jdoc *object, const char *key)
 {
 	const char *label = jdoc_get_string(object, key), *at = label;
 	_cleanup_free_ char *text = NULL;
+	unsigned int a, b;
+	char end;
 
 	for (unsigned int colons = 0; at && *at; at++)
 		if (*at == ':' && ++colons == 4)
 			break;
-	if (!at || !*at)
+	/* As engines draw them.  A range of categories, or all of them, is access to other containers. */
+	if (!at || sscanf(at, ":c%u,c%u%c", &a, &b, &end) != 2)
 		return;
 	text = strndup(label, (size_t)(at - label));
 	jdoc_set_string(object, key, text);

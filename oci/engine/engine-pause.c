@@ -8,7 +8,10 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "layer/layer.h"
+#include "oci/engine/engine-filesystem.h"
+#include "oci/engine/engine-hook.h"
 #include "oci/engine/engine-mount.h"
+#include "oci/engine/engine-namespace.h"
 
 /* Start of a static or dynamic C program, signals, reaping.  No socket, no new file, no other process. */
 static const char *const calls[] = {
@@ -72,19 +75,37 @@ static const char *const calls[] = {
 	"writev",
 };
 
+/* A writable cgroup hierarchy has the limits of the pod, and more. */
+static bool is_plain(const struct engine_work *w, const struct jdoc *mount)
+{
+	const char *type = engine_text(mount, "type");
+
+	switch (engine_mount_kind(mount, &w->names)) {
+	case ENGINE_MOUNT_BIND:
+		return false;
+	case ENGINE_MOUNT_ENGINE:
+		return true;
+	case ENGINE_MOUNT_OTHER:
+		break;
+	}
+	return engine_filesystem_is_listed(type) &&
+	       (!str_starts(type, "cgroup") || engine_mount_is_readonly(mount));
+}
+
 static bool mounts_nothing(const struct engine_work *w)
 {
 	for (size_t i = 0; i < engine_count(w->config, "mounts"); i++)
-		if (engine_mount_kind(engine_item(w->config, "mounts", i), &w->names) == ENGINE_MOUNT_BIND)
+		if (!is_plain(w, engine_item(w->config, "mounts", i)))
 			return false;
 	return true;
 }
 
-static bool has_hooks(const struct engine_work *w)
+/* With the processes of others it could write into their memory. */
+static bool is_alone(const struct engine_work *w)
 {
-	const struct jdoc *hooks = jdoc_get(w->config, "hooks");
-
-	return hooks && (hooks->type != JDOC_OBJECT || hooks->n_members > 0);
+	return engine_namespace_state(w->config, ENGINE_NS_PID) == ENGINE_NS_OWN &&
+	       engine_namespace_state(w->config, ENGINE_NS_MOUNT) == ENGINE_NS_OWN &&
+	       engine_namespace_state(w->config, ENGINE_NS_IPC) == ENGINE_NS_OWN && w->in->preserved == 0;
 }
 
 bool engine_pause_is(const struct engine_work *w)
@@ -98,7 +119,8 @@ bool engine_pause_is(const struct engine_work *w)
 	       engine_count(w->config, "process.args") == 1 &&
 	       engine_is(engine_item(w->config, "process.args", 0), JDOC_STRING) &&
 	       strcmp(engine_item(w->config, "process.args", 0)->string, "/pause") == 0 &&
-	       mounts_nothing(w) && !has_hooks(w) && engine_count(w->config, "linux.devices") == 0;
+	       mounts_nothing(w) && is_alone(w) && engine_hook_count(w->config) == 0 &&
+	       engine_count(w->config, "linux.devices") == 0;
 }
 
 static void clear_capabilities(struct engine_work *w)

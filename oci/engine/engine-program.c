@@ -19,7 +19,8 @@
 
 static const char *find_path(const struct jdoc *config)
 {
-	for (size_t i = 0; i < engine_count(config, "process.env"); i++) {
+	/* libcrun takes the last one. */
+	for (size_t i = engine_count(config, "process.env"); i-- > 0;) {
 		const struct jdoc *v = engine_item(config, "process.env", i);
 
 		if (engine_is(v, JDOC_STRING) && str_starts(v->string, "PATH="))
@@ -64,63 +65,99 @@ static int open_inside(const struct engine_work *w, const char *path)
 	return open_below(source, plain + (strcmp(target, "/") == 0 ? 0 : strlen(target)));
 }
 
-static int open_program(const struct engine_work *w, const char *path, struct stat *st)
-{
-	_cleanup_close_ int fd = open_inside(w, path);
+/* Opens PATH of the container; negative: none. */
+typedef int (*open_fn)(const void *arg, const char *path);
 
+static int open_judged(const void *arg, const char *path)
+{
+	return open_inside(arg, path);
+}
+
+static int open_created(const void *arg, const char *path)
+{
+	return path_open_in_root(*(const int *)arg, path, O_PATH | O_CLOEXEC, 0, NULL);
+}
+
+struct program_search {
+	const struct jdoc *config;
+	open_fn open;
+	const void *arg;
+	char path[PATH_MAX]; /* found */
+	struct stat st;
+};
+
+static int open_program(struct program_search *s, const char *dir, size_t len, const char *name)
+{
+	const char *cwd = engine_text(s->config, "process.cwd");
+	_cleanup_close_ int fd = -EBADF;
+	int n;
+
+	if (*name == '/')
+		n = snprintf(s->path, sizeof(s->path), "%s", name);
+	else if (len > 0 && *dir == '/')
+		n = snprintf(s->path, sizeof(s->path), "%.*s/%s", (int)len, dir, name);
+	else /* from the working directory */
+		n = snprintf(s->path, sizeof(s->path), "%s/%.*s/%s", cwd ? cwd : "", (int)len, dir, name);
+	if (n < 0 || n >= (int)sizeof(s->path))
+		return -ENAMETOOLONG;
+	fd = s->open(s->arg, s->path);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, st) < 0)
+	if (fstat(fd, &s->st) < 0)
 		return -errno;
-	if (!S_ISREG(st->st_mode) || !(st->st_mode & 0111))
+	if (!S_ISREG(s->st.st_mode) || !(s->st.st_mode & 0111))
 		return -EACCES;
 	return TAKE_FD(fd);
 }
 
-static int search(const struct engine_work *w, const char *name, char path[PATH_MAX], struct stat *st)
+static int search(struct program_search *s, const char *name)
 {
-	const char *dirs = find_path(w->config), *cwd = engine_text(w->config, "process.cwd");
+	const char *dir = find_path(s->config);
+	int fd = -ENOENT;
 
-	if (*name == '/') {
-		if (snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
-			return -ENAMETOOLONG;
-		return open_program(w, path, st);
-	}
-	if (strchr(name, '/')) {
-		if (snprintf(path, PATH_MAX, "%s/%s", cwd ? cwd : "", name) >= PATH_MAX)
-			return -ENAMETOOLONG;
-		return open_program(w, path, st);
-	}
-	for (const char *dir = dirs; *dir;) {
+	if (strchr(name, '/'))
+		return open_program(s, "", 0, name);
+	/* An empty one is the working directory, also at the end. */
+	for (bool more = true; more && fd < 0;) {
 		size_t len = strcspn(dir, ":");
-		int fd = -ENOENT;
 
-		if (*dir == '/' && snprintf(path, PATH_MAX, "%.*s/%s", (int)len, dir, name) < PATH_MAX)
-			fd = open_program(w, path, st);
-		if (fd >= 0)
-			return fd;
-		dir += len + (dir[len] == ':');
+		fd = open_program(s, dir, len, name);
+		more = dir[len] == ':';
+		dir += len + more;
 	}
-	return -ENOENT;
+	return fd;
+}
+
+int engine_program_find(const struct jdoc *config, int root, struct stat *ret)
+{
+	struct program_search s = { .config = config, .open = open_created, .arg = &root };
+	const struct jdoc *name =
+		engine_count(config, "process.args") > 0 ? engine_item(config, "process.args", 0) : NULL;
+	_cleanup_close_ int fd = engine_is(name, JDOC_STRING) ? search(&s, name->string) : -ENOENT;
+
+	if (fd < 0)
+		return fd;
+	*ret = s.st;
+	return 0;
 }
 
 int engine_program_read(struct engine_work *w, struct jdoc **ret)
 {
+	struct program_search s = { .config = w->config, .open = open_judged, .arg = w };
 	_cleanup_jdoc_ struct jdoc *d = NULL;
-	_cleanup_close_ int fd = -EBADF;
-	char path[PATH_MAX], hex[DIGEST_HEX_SIZE];
+	_cleanup_close_ int fd = w->c->argv[0] ? search(&s, w->c->argv[0]) : -ENOENT;
+	char hex[DIGEST_HEX_SIZE];
 	struct digest digest;
-	struct stat st;
 	int r;
 
-	fd = w->c->argv[0] ? search(w, w->c->argv[0], path, &st) : -ENOENT;
 	d = fd < 0 ? jdoc_new_null() : jdoc_new_object();
 	if (!d)
 		return fault_errno(w->f, ENOMEM, "program");
 	if (fd >= 0) {
-		jdoc_set_string(d, "path", path);
-		if (st.st_size > (off_t)ENGINE_PROGRAM_MAX) {
-			jdoc_set_int(d, "size", st.st_size);
+		engine_pin_program(&w->c->pins, &s.st);
+		jdoc_set_string(d, "path", s.path);
+		if (s.st.st_size > (off_t)ENGINE_PROGRAM_MAX) {
+			jdoc_set_int(d, "size", s.st.st_size);
 		} else {
 			r = digest_fd(fd, &digest, w->f);
 			if (r < 0)

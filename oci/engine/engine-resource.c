@@ -121,6 +121,9 @@ static bool is_limit_file(const char *name)
 	static const char *const controllers[] = { "memory.", "cpu.",	  "cpuset.", "pids.",
 						   "io.",     "hugetlb.", "misc." };
 
+	/* Takes processors away from every other cgroup. */
+	if (str_starts(name, "cpuset.cpus.partition") || str_starts(name, "cpuset.cpus.exclusive"))
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++)
 		if (str_starts(name, controllers[i]))
 			return !strchr(name, '/');

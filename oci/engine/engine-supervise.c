@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +20,7 @@
 /* Descriptors of a container that was just created. */
 struct handover {
 	int pidfd, call;
-	uint64_t start;
+	uint64_t start, exe_dev, exe_ino;
 	struct container_tree tree;
 };
 
@@ -31,12 +33,20 @@ static void handover_done(struct handover *h)
 
 static int pin(pid_t pid, struct handover *h, struct fault *f)
 {
+	char path[32];
+	struct stat st;
 	int r;
 
 	h->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (h->pidfd < 0)
 		return fault_errno(f, errno, "the container's first process %d", (int)pid);
 	r = process_start_time(pid, &h->start);
+	/* Before create returns: from then on it may be started, by whatever program. */
+	(void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (stat(path, &st) == 0) {
+		h->exe_dev = st.st_dev;
+		h->exe_ino = st.st_ino;
+	}
 	/* The process of PIDFD is still alive, so /proc/PID was its own. */
 	if (r != 1 || syscall(SYS_pidfd_send_signal, h->pidfd, 0, NULL, 0) < 0)
 		return fault_set(f, ESRCH, "the container's first process %d has exited", (int)pid);
@@ -143,6 +153,8 @@ static int send_request(struct engine_gate *g, pid_t pid, const struct handover 
 					  .layers = g->engine.layers,
 					  .optional = g->profile->optional,
 					  .preserved = g->preserved,
+					  .exe_dev = h->exe_dev,
+					  .exe_ino = h->exe_ino,
 					  .tree = held->tree >= 0,
 					  .upper = held->upper >= 0 };
 	int fds[WARDEN_FDS_MAX] = { h->pidfd, g->session.run_fd, g->decision.claim.fd, h->call };
@@ -169,6 +181,8 @@ int engine_gate_hand_over(struct engine_gate *g, pid_t pid, struct fault *f)
 
 	g->decision.refused = "setup-failed";
 	r = pin(pid, &h, f);
+	if (r >= 0)
+		r = engine_pins_require(&g->engine.pins, g->engine.merged, pid, f);
 	if (r >= 0)
 		r = open_tree(g, pid, &h, f);
 	if (r >= 0)

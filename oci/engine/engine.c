@@ -18,6 +18,7 @@
 #include "oci/engine/engine-namespace.h"
 #include "oci/engine/engine-noise.h"
 #include "oci/engine/engine-pause.h"
+#include "oci/engine/engine-size.h"
 
 static int parse(struct engine_work *w)
 {
@@ -145,6 +146,8 @@ static int finish(struct engine_work *w)
 		r = engine_document_write(w);
 	if (r == 0)
 		r = engine_facts_fill(w, overlay);
+	if (r == 0)
+		r = engine_pin_binds(&w->c->pins, w->config, w->f);
 	if (r == 0 && w->in->isolate)
 		r = engine_change_list(w->c->engine, w->config, &w->c->changes, w->f);
 	w->c->layers = find_layers(w);
@@ -159,6 +162,8 @@ int engine_read(const struct engine_input *in, const struct digest_key *key, str
 	int r;
 
 	r = parse(&w);
+	if (r == 0)
+		r = engine_size_require(w.config, f);
 	if (r == 0)
 		r = engine_field_require(w.config, f);
 	if (r == 0)
@@ -197,5 +202,6 @@ void engine_container_done(struct engine_container *c)
 	free(c->grant);
 	free(c->rootfs);
 	free(c->rw);
+	engine_pins_done(&c->pins);
 	*c = (struct engine_container){ 0 };
 }

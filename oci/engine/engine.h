@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "base/json.h"
 #include "ledger/ledger-redact.h"
+#include "oci/engine/engine-pin.h"
 #include "policy/policy.h"
 #include "profile/profile.h"
 #include "state/digest-key.h"
@@ -35,6 +36,9 @@ struct engine_input {
 	const char *home;     /* of the caller, on the host: writing there needs "rw-home"; NULL: not known */
 	struct own_dirs *own; /* custody's directories: never writable, never visible; NULL: not compared */
 	const struct redact *redact; /* what else is a secret in a command; NULL: the built-in lists */
+	unsigned int
+		preserved; /* descriptors of the caller that the container gets: --preserve-fds, LISTEN_FDS */
+	bool no_cgroup;	   /* --cgroup-manager disabled: neither limits nor rules for devices */
 	bool isolate; /* sandbox.enabled: the profile tightens the configuration; else only annotations and fields are judged */
 };
 
@@ -50,10 +54,12 @@ struct engine_container {
 	char *worktree;	       /* inside: annotation custody.worktree, else process.cwd */
 	char *image; /* for records and people; NULL: not identified, so at least level B and a single use */
 	bool worktree_made; /* it lies on a volume without a name, which the engine makes and removes with the container */
-	uint32_t layers; /* LAYER_BIT()s that the warden proves */
-	bool pause;	 /* the pod's own container: confined and recorded, never asked */
-	char *grant;	 /* annotation custody.grant; NULL: none */
-	uint64_t wait_s; /* annotation custody.wait, at most ENGINE_WAIT_MAX_S; 0: not */
+	bool changed; /* the container's own layer has more than an engine puts there: not only the image runs */
+	struct engine_pins pins; /* files by which it is judged */
+	uint32_t layers;	 /* LAYER_BIT()s that the warden proves */
+	bool pause;		 /* the pod's own container: confined and recorded, never asked */
+	char *grant;		 /* annotation custody.grant; NULL: none */
+	uint64_t wait_s;	 /* annotation custody.wait, at most ENGINE_WAIT_MAX_S; 0: not */
 	struct jdoc *
 		changes; /* of the merge, for people: as subject_diff writes them, filter and lists in short */
 	struct jdoc *probes;	  /* commands that exec runs without a question: list of argv; NULL: none */

@@ -16,8 +16,10 @@ libengine_a_SOURCES += \
 	oci/engine/engine-exec-probe.c oci/engine/engine-exec-probe.h \
 	oci/engine/engine-facts.c oci/engine/engine-facts.h \
 	oci/engine/engine-field.c oci/engine/engine-field.h \
+	oci/engine/engine-filesystem.c oci/engine/engine-filesystem.h \
 	oci/engine/engine-gate.c oci/engine/engine-gate.h oci/engine/engine-gate-impl.h \
 	oci/engine/engine-gate-profile.c \
+	oci/engine/engine-hook.c oci/engine/engine-hook.h \
 	oci/engine/engine-image.c oci/engine/engine-image.h \
 	oci/engine/engine-impl.h \
 	oci/engine/engine-limit.c oci/engine/engine-limit.h oci/engine/engine-limit-impl.h \
@@ -30,6 +32,8 @@ libengine_a_SOURCES += \
 	oci/engine/engine-noise.c oci/engine/engine-noise.h \
 	oci/engine/engine-own-dirs.c \
 	oci/engine/engine-pause.c oci/engine/engine-pause.h \
+	oci/engine/engine-pin.c oci/engine/engine-pin.h \
+	oci/engine/engine-place.c oci/engine/engine-place.h \
 	oci/engine/engine-pod.c oci/engine/engine-pod.h \
 	oci/engine/engine-profile.c \
 	oci/engine/engine-program.c \
@@ -39,11 +43,13 @@ libengine_a_SOURCES += \
 	oci/engine/engine-seccomp-call.c oci/engine/engine-seccomp-call.h \
 	oci/engine/engine-seccomp.c \
 	oci/engine/engine-sign.c oci/engine/engine-sign.h \
+	oci/engine/engine-size.c oci/engine/engine-size.h \
 	oci/engine/engine-slurm.c oci/engine/engine-slurm.h \
 	oci/engine/engine-start.c oci/engine/engine-start.h \
 	oci/engine/engine-supervise.c \
 	oci/engine/engine-sysctl.c oci/engine/engine-sysctl.h \
 	oci/engine/engine-unified.c \
 	oci/engine/engine-update.c oci/engine/engine-update.h \
+	oci/engine/engine-upper.c oci/engine/engine-upper.h \
 	oci/engine/engine.c oci/engine/engine.h \
 	$(seccomp_filter)

@@ -120,6 +120,7 @@ static int decide(struct runtime_job *job, const struct bundle *b, struct engine
 					  .lane = job->options->lane,
 					  .allow_prod = job->options->allow_prod,
 					  .argv = job->argv,
+					  .no_cgroup = job->call.no_cgroup,
 					  .preserved = (unsigned int)job->call.preserve_fds,
 					  .stays = job->options->verb == VERB_RUN && !job->options->detach };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "oci/engine/engine-end.h"
 #include "oci/engine/engine-start.h"
 #include "oci/runtime/runtime-apart.h"

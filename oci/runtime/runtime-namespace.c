@@ -5,14 +5,22 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define NAMESPACES_MAX 64 /* there are eight */
+
 /* Once each: libcrun would take one of them, and another reader of the file the other. */
 static int require_once(struct jspan list, struct fault *f)
 {
 	struct jspan item, type, other, its;
 	const char *at = NULL, *rest;
+	unsigned int n = 0;
 
 	while (jspan_next_item(list, &at, &item) > 0) {
 		_cleanup_free_ char *name = NULL;
+
+		/* Each is compared with each. */
+		if (++n > NAMESPACES_MAX)
+			return fault_set(f, EINVAL, "config.json: more than %d 'linux.namespaces'",
+					 NAMESPACES_MAX);
 
 		if (jspan_get(item, "type", &type) <= 0)
 			continue;

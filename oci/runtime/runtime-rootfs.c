@@ -15,6 +15,8 @@
 #include "base/path.h"
 #include "base/str.h"
 
+#define MOUNTS_MAX 4096 /* each is compared with each */
+
 struct mount {
 	char *destination; /* normalized */
 	char *type, *source;
@@ -90,8 +92,11 @@ static int read_mounts(struct jspan config, struct mounts *ret, struct fault *f)
 	if (r == 0)
 		return 0;
 	while (r > 0 && (r = jspan_next_item(array, &at, &item)) > 0) {
-		struct mount *more = reallocarray(ret->list, ret->n + 1, sizeof(*more));
+		struct mount *more = NULL;
 
+		if (ret->n >= MOUNTS_MAX)
+			return fault_set(f, E2BIG, "config.json: more than %d mounts", MOUNTS_MAX);
+		more = reallocarray(ret->list, ret->n + 1, sizeof(*more));
 		if (!more)
 			return fault_errno(f, ENOMEM, "config.json: mounts");
 		ret->list = more;

@@ -82,6 +82,8 @@ static void map_order(struct jmap *m, struct warden_request *o)
 	jmap_uint(m, "layers", &o->layers, UINT32_MAX);
 	jmap_uint(m, "optional", &o->optional, UINT32_MAX);
 	jmap_uint(m, "preserved", &o->preserved, INT_MAX);
+	jmap_u64(m, "exe_dev", &o->exe_dev);
+	jmap_u64(m, "exe_ino", &o->exe_ino);
 	if (m->r < 0 || !m->reading)
 		return;
 	o->kind = (enum warden_kind)kind;

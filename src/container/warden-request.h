@@ -49,11 +49,12 @@ struct warden_request {
 	char *profile;		 /* its name, for messages */
 	bool init; /* its program is custody-init, which waits at the gate; else the start cannot be observed */
 	/* Of an engine's container: */
-	bool tree, upper; /* these descriptors follow */
-	bool once;	  /* of the grant, decision/decision.h */
-	bool isolate;	  /* LAYERS are to be proven */
+	bool tree, upper;	   /* these descriptors follow */
+	bool once;		   /* of the grant, decision/decision.h */
+	bool isolate;		   /* LAYERS are to be proven */
 	uint32_t layers, optional; /* LAYER_BIT()s; of OPTIONAL, missing ones do not refuse */
 	unsigned int preserved;	   /* descriptors from 3 that the engine passes to it */
+	uint64_t exe_dev, exe_ino; /* program of the process that waits for its start; 0: not known */
 };
 
 /* Number of descriptors that follow it. */

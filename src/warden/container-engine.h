@@ -14,3 +14,5 @@ void container_engine_begin(struct container_watch *w);
 const char *container_engine_answer(void *arg, const struct warden_call *m, int fds[WARDEN_CALL_FDS]);
 /* Proves the rest of the layers once the program is executed, also if the runtime was killed before it said so. */
 void container_engine_look(struct container_watch *w);
+/* It ended: was it started without custody-runtime? */
+void container_engine_end(struct container_watch *w);

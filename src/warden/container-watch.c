@@ -123,6 +123,8 @@ static int next_due(struct container_watch *w)
 
 	if (w->denied)
 		return REFUSED_MS;
+	if (w->request.kind == WARDEN_ENGINE && !w->started)
+		return container_unasked_due_ms(&w->unasked);
 	due = sooner(due, container_exec_due_ms(&w->execs));
 	return sooner(due, w->decision.started ? decision_tick(&w->decision) : -1);
 }
@@ -246,6 +248,7 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 	if (r < 0)
 		return r;
 	supervise(w);
+	container_engine_end(w);
 	/* The caller of `start` must not wait for the evidence. */
 	container_call_done(&w->call);
 	container_exec_finish(w);

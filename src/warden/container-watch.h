@@ -12,6 +12,7 @@
 #include "warden/container-exec.h"
 #include "warden/container-gate.h"
 #include "warden/container-layers.h"
+#include "warden/container-unasked.h"
 #include "warden/warden-backup.h"
 
 /*
@@ -41,6 +42,7 @@ struct container_watch {
 	struct container_call call;
 	struct container_layers layers;
 	struct container_execs execs;
+	struct container_unasked unasked;
 	char **layer_words; /* of the start record; NULL: none */
 	bool started;	    /* the start is recorded: from here on an end, not a refusal */
 	bool unreleased;    /* started, but init had exited: the command never ran */
@@ -53,14 +55,15 @@ struct container_watch {
 	bool zombie_seen;
 	int zombie_status;
 };
-#define CONTAINER_WATCH_NONE                                        \
-	((struct container_watch){ .decision = DECISION_NONE,       \
-				   .held = WARDEN_HELD_NONE,        \
-				   .backup = WARDEN_BACKUP_NONE,    \
-				   .gate = CONTAINER_GATE_NONE,     \
-				   .call = CONTAINER_CALL_NONE,     \
-				   .layers = CONTAINER_LAYERS_NONE, \
-				   .oom = OOM_WATCH_NONE,           \
+#define CONTAINER_WATCH_NONE                                          \
+	((struct container_watch){ .decision = DECISION_NONE,         \
+				   .held = WARDEN_HELD_NONE,          \
+				   .backup = WARDEN_BACKUP_NONE,      \
+				   .gate = CONTAINER_GATE_NONE,       \
+				   .call = CONTAINER_CALL_NONE,       \
+				   .layers = CONTAINER_LAYERS_NONE,   \
+				   .unasked = CONTAINER_UNASKED_NONE, \
+				   .oom = OOM_WATCH_NONE,             \
 				   .pids = PIDS_WATCH_NONE })
 
 /* From the request to exit.json; the descriptors of container/warden-request.h are in place. */

@@ -38,6 +38,7 @@ custody_warden_SOURCES = src/warden/warden-main.c \
 	src/warden/container-sweep.c src/warden/container-sweep.h \
 	src/warden/container-gate.c src/warden/container-gate.h \
 	src/warden/container-layers.c src/warden/container-layers.h \
+	src/warden/container-unasked.c src/warden/container-unasked.h \
 	src/warden/warden-exit.c src/warden/warden-exit.h \
 	src/warden/warden-protect.c src/warden/warden-protect.h \
 	src/warden/warden-backup.c src/warden/warden-backup.h $(nettle_cpuid)

@@ -121,6 +121,30 @@ refused() {
 	mkdir "$SUITE/x" "$SUITE/v"
 	other "$mounted" podman run --rm -v "$SUITE/v:/v" box true
 }
+@test "GOV-9: podman cp, docker cp: a container whose files were changed before its start has another digest (sample)" {
+	local engine plain
+	for engine in podman docker; do
+		"$engine" create --name one box cat /data/file >/dev/null
+		digest "$engine" start -a one
+		plain=$DIGEST
+		is from-the-image "$(cat "$SUITE/out")"
+		# Once more: what the engine left in its layer is no change.
+		digest "$engine" start -a one
+		is "$plain" "$DIGEST"
+		echo changed >"$SUITE/changed"
+		"$engine" cp "$SUITE/changed" one:/data/file
+		other "$plain" "$engine" start -a one
+		is changed "$(cat "$SUITE/out")"
+		"$engine" rm one >/dev/null
+	done
+}
+@test "CARD-7: podman: a directory that looks like the engine's own is judged like any other" {
+	local pod=1111111111111111111111111111111111111111111111111111111111111111
+	mkdir -p "$SUITE/$pod"
+	ln -s / "$SUITE/$pod/shm"
+	refused rw-root podman run --rm --annotation "io.kubernetes.cri.sandbox-id=$pod" -v "$SUITE/$pod/shm:/dev/shm" box echo ran
+	rm "$SUITE/$pod/shm"
+}
 @test "GOV-9: podman run --pod, --uidmap: the same call has the same digest" {
 	podman pod create --name pod >/dev/null
 	podman pod start pod >/dev/null

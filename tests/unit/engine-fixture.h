@@ -21,6 +21,8 @@
 struct engine_fixture {
 	char dir[64], rootfs[80];
 	struct profile *profile;
+	unsigned int preserved;
+	bool no_cgroup;
 	struct digest_key key;
 	struct fault f;
 	struct engine_container c;
@@ -111,6 +113,8 @@ static inline int engine_try_as(struct engine_fixture *x, const char *text, cons
 		.lane = LANE_SANDBOX,
 		.profile = x->profile,
 		.home = "/home/ann",
+		.preserved = x->preserved,
+		.no_cgroup = x->no_cgroup,
 		.isolate = isolate,
 	};
 

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "oci/engine/engine-filesystem.h"
 #include "oci/engine/engine-impl.h"
 #include "oci/engine/engine-mount.h"
 #include "oci/engine/engine-seccomp-call.h"
@@ -248,6 +249,13 @@ static inline const char *tight_rlimits(const struct jdoc *engine, const struct 
 	return NULL;
 }
 
+static inline bool tight_is_at(const struct jdoc *mount, const char *path)
+{
+	_cleanup_free_ char *target = engine_mount_target(mount);
+
+	return str_eq(target, path);
+}
+
 static inline const char *tight_mounts(const struct jdoc *engine, const struct jdoc *merged)
 {
 	if (engine_count(engine, "mounts") != engine_count(merged, "mounts"))
@@ -257,8 +265,21 @@ static inline const char *tight_mounts(const struct jdoc *engine, const struct j
 				  *is = engine_item(merged, "mounts", i);
 		const struct jdoc *options = jdoc_get(is, "options");
 
-		if (!str_eq(engine_text(was, "source"), engine_text(is, "source")) ||
-		    !str_eq(engine_text(was, "destination"), engine_text(is, "destination")))
+		const char *source = engine_text(was, "source"), *type = engine_text(is, "type");
+		bool bind = str_eq(type, "bind") || engine_list_has(options, "bind") ||
+			    engine_list_has(options, "rbind");
+
+		if (bind && (!engine_text(is, "source") || *engine_text(is, "source") != '/'))
+			return "a bind of a relative path";
+		if (!bind && !engine_filesystem_is_listed(type))
+			return "a file system of the host";
+		if (!bind && str_eq(type, "sysfs") && !engine_mount_is_readonly(is))
+			return "a writable sysfs";
+		if (!bind && str_eq(type, "proc") && !tight_is_at(is, "/proc"))
+			return "a proc that is not masked";
+		if ((!source || *source == '/' || !bind) && !str_eq(source, engine_text(is, "source")))
+			return "a mount is another one";
+		if (!str_eq(engine_text(was, "destination"), engine_text(is, "destination")))
 			return "a mount is another one";
 		if (engine_list_has(options, "shared") || engine_list_has(options, "rshared"))
 			return "a shared mount";

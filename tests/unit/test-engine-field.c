@@ -118,6 +118,15 @@ static void add(struct jdoc *to, const struct jdoc *from)
 	}
 }
 
+/* A mount needs these, whatever its other members are. */
+static void complete_mount(struct jdoc *mount)
+{
+	if (!jdoc_get(mount, "destination"))
+		jdoc_set_string(mount, "destination", "/x");
+	if (!jdoc_get(mount, "type"))
+		jdoc_set_string(mount, "type", "tmpfs");
+}
+
 static char *with_member(const char *path, const char *value)
 {
 	_cleanup_jdoc_ struct jdoc *d = NULL, *one = NULL;
@@ -127,6 +136,8 @@ static char *with_member(const char *path, const char *value)
 	if (jdoc_parse(PLAIN, strlen(PLAIN), "plain", NULL, &d, NULL) < 0 ||
 	    jdoc_parse(t.text, t.len, path, &(struct jdoc_limits){ .wide = true }, &one, NULL) < 0)
 		return NULL;
+	if (strncmp(path, "mounts[].", strlen("mounts[].")) == 0)
+		complete_mount(engine_item(one, "mounts", 0));
 	add(d, one);
 	return engine_written(d);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <limits.h>
+
 #include "engine-fixture.h"
 #include "oci/engine/engine-image.h"
+#include "oci/engine/engine-namespace.h"
 #include "oci/engine/engine-noise.h"
 #include "state/dirs.h"
 #include "subject/own-dirs.h"
@@ -51,8 +54,22 @@ static void a_mount_over_the_root_or_a_part_of_an_overlay_is_not_the_image(void)
 	      !r.lowers);
 }
 
+/* Below a directory with MODE. */
+static const char *make_bundle(const struct engine_fixture *x, char path[PATH_MAX], mode_t mode)
+{
+	(void)snprintf(path, PATH_MAX, "%s/io.containerd.runtime.v2.task", x->dir);
+	(void)mkdir(path, 0755);
+	(void)strcat(path, "/k8s.io");
+	(void)mkdir(path, mode);
+	(void)chmod(path, mode);
+	(void)strcat(path, "/" ENGINE_ID);
+	(void)mkdir(path, 0755);
+	return path;
+}
+
 static void GOV_9_an_annotation_alone_identifies_no_image(void)
 {
+	char bundle[PATH_MAX];
 	static const char text[] =
 		"{\"process\":{\"args\":[\"sh\"],\"cwd\":\"/"
 		"\"},\"root\":{\"path\":\"r\"},\"annotations\":{\"io.kubernetes.cri.image-name\":"
@@ -71,9 +88,16 @@ static void GOV_9_an_annotation_alone_identifies_no_image(void)
 	in.bundle = x.dir;
 	CHECK(engine_read(&in, &x.key, &c, NULL) == 0 && !c.image);
 	engine_container_done(&c);
-	in.bundle = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" ENGINE_ID;
-	CHECK(engine_read(&in, &x.key, &c, NULL) == 0 && str_eq(c.image, "sha256:" ENGINE_ID));
+	/* Nor a bundle in a place of that name, where any user could have put it. */
+	in.bundle = make_bundle(&x, bundle, 0777);
+	CHECK(engine_read(&in, &x.key, &c, NULL) == 0 && !c.image);
 	engine_container_done(&c);
+	in.bundle = make_bundle(&x, bundle, 0755);
+	CHECK(engine_read(&in, &x.key, &c, NULL) == 0);
+	CHECK(geteuid() != 0 || engine_caller_is_mapped() || str_eq(c.image, "sha256:" ENGINE_ID));
+	engine_container_done(&c);
+	while (strlen(bundle) > strlen(x.dir) && rmdir(bundle) == 0)
+		*strrchr(bundle, '/') = '\0';
 }
 
 static void the_path_of_a_root_without_image_has_no_ids(void)

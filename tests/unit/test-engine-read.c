@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine-fixture.h"
 #include "layer/layer.h"
+#include "oci/engine/engine-mount.h"
+#include "oci/engine/engine-namespace.h"
+#include "oci/engine/engine-size.h"
 #include "tap.h"
 
 /* A configuration with one part replaced, by sprintf: PLAIN has none of them. */
@@ -188,6 +191,58 @@ static void CARD_7_binds_of_the_hosts_system_need_the_word_of_custody_run(void)
 		      "rw-root"));
 }
 
+#define MOUNT(type, target, options) \
+	"{\"type\":\"" type "\",\"source\":\"none\",\"destination\":\"" target "\",\"options\":[" options "]}"
+
+static void CARD_7_file_systems_of_the_host_are_refused_by_their_type(void)
+{
+	static const char *const types[] = { "ext4", "overlay",	   "debugfs",  "tracefs",
+					     "bpf",  "securityfs", "devtmpfs", "binfmt_misc",
+					     "9p",   "fuse.sshfs", "none",     "" };
+	WITH;
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		char text[1024];
+
+		(void)snprintf(text, sizeof(text), MOUNTS("[" MOUNT("%s", "/x", "") "]"), types[i]);
+		CHECK(refuses(&x, text, "rw-root"));
+	}
+	CHECK(refuses(&x, MOUNTS("[{\"source\":\"none\",\"destination\":\"/x\"}]"), "rw-root"));
+	CHECK(use_profile(&x, ",\"dangerous\":[\"rw-root\"],\"container\":{\"network\":\"engine\"}"));
+	CHECK(engine_try(&x, MOUNTS("[" MOUNT("ext4", "/x", "") "]")) == 0);
+}
+
+static void CARD_7_proc_and_sysfs_are_where_they_are_masked(void)
+{
+	WITH;
+
+	CHECK(refuses(&x, MOUNTS("[" MOUNT("proc", "/p", "") "]"), "no-masked-paths"));
+	CHECK(refuses(&x, MOUNTS("[" MOUNT("proc", "/proc/x", "") "]"), "no-masked-paths"));
+	CHECK(refuses(&x, MOUNTS("[" MOUNT("sysfs", "/s", "\"ro\"") "]"), "no-masked-paths"));
+	CHECK(engine_try(&x, MOUNTS("[" MOUNT("proc", "/proc", "") "," MOUNT("proc", "proc/", "") "]")) == 0);
+	/* A writable /sys is the owner's to write, without any capability. */
+	CHECK(engine_try(&x, MOUNTS("[" MOUNT("sysfs", "/sys", "\"ro\",\"rw\"") "]")) == 0);
+	CHECK(engine_mount_is_readonly(engine_item(x.c.merged, "mounts", 0)));
+	CHECK(use_profile(&x, ",\"limits\":{\"pids\":9},\"container\":{\"network\":\"engine\"}"));
+	CHECK(engine_try(&x, MOUNTS("[" MOUNT("cgroup", "/sys/fs/cgroup", "") "]")) == 0);
+	CHECK(engine_mount_is_readonly(engine_item(x.c.merged, "mounts", 0)));
+}
+
+static void CARD_7_a_bind_is_judged_by_the_path_that_libcrun_takes(void)
+{
+	WITH;
+
+	/* From the bundle, two levels below the root. */
+	CHECK(refuses(&x, MOUNTS("[" BIND("../../etc", "/x", "\"bind\"") "]"), "rw-root"));
+	CHECK(refuses(&x, MOUNTS("[" BIND("../../../../..", "/x", "\"rbind\"") "]"), "rw-root"));
+	CHECK(refuses(&x, MOUNTS("[" BIND("", "/x", "\"rbind\"") "]"), "without a source"));
+	CHECK(refuses(&x, MOUNTS("[{\"type\":\"bind\",\"destination\":\"/x\"}]"), "without a source"));
+	CHECK(engine_try(&x, MOUNTS("[" BIND("rootfs/bin", "/x", "\"bind\"") "]")) == 0);
+	CHECK(*engine_text(engine_item(x.c.merged, "mounts", 0), "source") == '/');
+	CHECK(refuses(&x, MOUNTS("[" BIND("/srv", "/", "\"bind\"") "]"), "not the root"));
+	CHECK(refuses(&x, MOUNTS("[" BIND("/srv", "/x/../bin", "\"bind\"") "]"), "'..'"));
+}
+
 static void CARD_7_propagation_is_never_shared(void)
 {
 	WITH;
@@ -216,6 +271,128 @@ static void CARD_7_hooks_of_the_engine_stay_and_are_in_the_subject(void)
 	      !strstr(a, "geheim"));
 	b = digest_of(&x, other, ENGINE_ID, true);
 	CHECK(b && !str_eq(a, b));
+}
+
+#define HOOK(list, path)                                                                             \
+	"{\"process\":{\"args\":[\"sh\"],\"cwd\":\"/"                                                \
+	"\"},\"root\":{\"path\":\"r\",\"readonly\":true},\"hooks\":{\"" list "\":[{\"path\":\"" path \
+	"\",\"args\":[\"libnetwork-setkey\"]}]},\"linux\":{" NAMESPACES "}}"
+#define QUIET READONLY("[]", NAMESPACES)
+
+static bool is_without_effect(const struct engine_fixture *x)
+{
+	return x->c.facts.n_rw == 0 && x->c.facts.network == POLICY_NETWORK_NONE;
+}
+
+static void GOV_8_what_reaches_the_host_without_a_mount_is_a_fact(void)
+{
+	static const char *const hooks[] = {
+		HOOK("createContainer", "/x"), HOOK("startContainer", "/x"),
+		HOOK("poststart", "/x"),       HOOK("poststop", "/x"),
+		HOOK("prestart", "/x"),	       HOOK("prestart", "/proc/self/exe")
+	};
+	WITH;
+
+	CHECK(engine_try(&x, QUIET) == 0 && is_without_effect(&x));
+	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++)
+		CHECK(engine_try(&x, hooks[i]) == 0 && x.c.facts.n_rw == 1 &&
+		      x.c.facts.network == POLICY_NETWORK_HOST);
+	x.preserved = 1;
+	CHECK(engine_try(&x, QUIET) == 0 && x.c.facts.n_rw == 1);
+	CHECK(jdoc_get(x.c.document, "descriptors"));
+	x.preserved = 0;
+	x.no_cgroup = true;
+	CHECK(engine_try(&x, QUIET) == 0);
+	CHECK(engine_caller_is_mapped() || x.c.facts.n_rw == 1);
+	CHECK(jdoc_get(x.c.document, "cgroup"));
+}
+
+static void GOV_8_the_processes_of_another_container_are_within_reach(void)
+{
+	static const char *const joined[] = {
+		READONLY("[]", "\"namespaces\":[{\"type\":\"pid\",\"path\":\"/n/"
+			       "x\"},{\"type\":\"network\"},{\"type\":"
+			       "\"ipc\"},{\"type\":\"uts\"},{\"type\":\"mount\"}]"),
+		READONLY("[]", "\"namespaces\":[{\"type\":\"pid\"},{\"type\":\"network\"},{\"type\":\"ipc\","
+			       "\"path\":"
+			       "\"/n/x\"},{\"type\":\"uts\"},{\"type\":\"mount\"}]"),
+	};
+	WITH;
+
+	for (size_t i = 0; i < ARRAY_SIZE(joined); i++)
+		CHECK(engine_try(&x, joined[i]) == 0 && x.c.facts.network == POLICY_NETWORK_HOST);
+}
+
+static void GOV_8_a_socket_is_written_through_a_read_only_bind(void)
+{
+	char text[1024], path[128];
+	WITH;
+
+	(void)snprintf(path, sizeof(path), "%s/fifo", x.dir);
+	CHECK(mkfifo(path, 0600) == 0);
+	(void)snprintf(
+		text, sizeof(text),
+		"{\"process\":{\"args\":[\"sh\"],\"cwd\":\"/w\"},\"root\":{\"path\":\"r\",\"readonly\":true},"
+		"\"mounts\":[{\"type\":\"bind\",\"source\":\"%s\",\"destination\":\"/"
+		"x\",\"options\":[\"bind\",\"ro\"]}],\"linux\":{" NAMESPACES "}}",
+		path);
+	CHECK(engine_try(&x, text) == 0 && x.c.facts.n_rw == 1);
+	CHECK(unlink(path) == 0);
+}
+
+static bool denies_first(const struct engine_fixture *x)
+{
+	const struct jdoc *rule = engine_count(x->c.merged, "linux.resources.devices") > 0
+					  ? engine_item(x->c.merged, "linux.resources.devices", 0)
+					  : NULL;
+
+	return rule && !jdoc_get(rule, "allow")->boolean && !jdoc_get(rule, "type") &&
+	       str_eq(jdoc_get_string(rule, "access"), "rwm");
+}
+
+static void CARD_7_devices_are_denied_first_whatever_the_engine_denies(void)
+{
+	static const char *const rules[] = { "{\"allow\":false,\"type\":\"b\",\"access\":\"rwm\"}",
+					     "{\"allow\":false,\"access\":\"m\"}",
+					     "{\"allow\":false,\"minor\":5,\"access\":\"rwm\"}",
+					     "{\"allow\":false}",
+					     "{\"allow\":false,\"type\":\"u\",\"access\":\"rwm\"}" };
+	WITH;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		char text[1024];
+
+		(void)snprintf(text, sizeof(text), LINUX(",\"resources\":{\"devices\":[%s]}"), rules[i]);
+		CHECK(engine_try(&x, text) == 0 && denies_first(&x));
+	}
+	/* An image may have a node of any device. */
+	CHECK(engine_try(&x, PLAIN) == 0 && (engine_caller_is_mapped() || denies_first(&x)));
+	CHECK(engine_try(&x, LINUX(",\"resources\":{\"devices\":[{\"allow\":false,\"access\":\"rwm\"}]}")) ==
+	      0);
+	CHECK(engine_count(x.c.merged, "linux.resources.devices") == 1);
+}
+
+/* TEXT with N more environment variables. */
+static char *with_variables(size_t n)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+
+	strbuf_puts(&t, "{\"process\":{\"args\":[\"sh\"],\"cwd\":\"/\",\"env\":[");
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(&t, "%s\"A%zu=\"", i ? "," : "", i);
+	strbuf_puts(&t, "]},\"root\":{\"path\":\"r\"},\"linux\":{" NAMESPACES "}}");
+	return strbuf_take(&t);
+}
+
+static void CARD_7_lists_have_a_largest_size(void)
+{
+	_cleanup_free_ char *most = with_variables(ENGINE_ENV_MAX),
+			    *more = with_variables(ENGINE_ENV_MAX + 1);
+	WITH;
+
+	CHECK(most && engine_try(&x, most) == 0);
+	CHECK(more && refuses(&x, more, "'env' has 8193 entries"));
+	CHECK(engine_try_as(&x, more, ENGINE_ID, false) == -EPERM);
 }
 
 /* --- annotations ---------------------------------------------------------------------------------------------------- */
@@ -380,6 +557,46 @@ static void GOV_9_files_that_the_engine_makes_are_noise_and_no_others(void)
 	CHECK(c && x.c.facts.n_rw == 2);
 }
 
+/* A mount of SOURCE on /dev/shm, for a container or pod with the id OTHER_ID. */
+#define SHM                                                                  \
+	"{\"process\":{\"args\":[\"sh\"],\"cwd\":\"/"                        \
+	"w\"},\"root\":{\"path\":\"r\",\"readonly\":true},\"annotations\":{" \
+	"\"io.kubernetes.cri.sandbox-id\":\"" OTHER_ID                       \
+	"\"},\"mounts\":[{\"type\":\"bind\",\"source\":\"%s/" OTHER_ID       \
+	"/shm\",\"destination\":\"/dev/shm\",\"options\":[\"bind\"]}],\"linux\":{" NAMESPACES "}}"
+
+static void GOV_9_a_file_in_a_place_of_others_is_none_of_the_engine(void)
+{
+	char text[2048], dir[160], shm[192];
+	WITH;
+
+	(void)snprintf(dir, sizeof(dir), "%s/" OTHER_ID, x.dir);
+	(void)snprintf(shm, sizeof(shm), "%s/shm", dir);
+	(void)snprintf(text, sizeof(text), SHM, x.dir);
+	CHECK(mkdir(dir, 0755) == 0 && mkdir(shm, 01777) == 0);
+	CHECK(engine_try(&x, text) == 0 && x.c.facts.n_rw == 0);
+	CHECK(chmod(x.dir, 0777) == 0 && engine_try(&x, text) == 0);
+	CHECK(engine_caller_is_mapped() || x.c.facts.n_rw == 1);
+	/* A link would lead anywhere: it is judged like any bind. */
+	CHECK(chmod(x.dir, 0700) == 0 && rmdir(shm) == 0 && symlink("/etc", shm) == 0);
+	CHECK(refuses(&x, text, "rw-root"));
+	CHECK(unlink(shm) == 0 && rmdir(dir) == 0);
+}
+
+#define LABEL(text) CONFIG("[\"sh\"]", "\"selinuxLabel\":\"" text "\"," ENV, "[]", "{}", "")
+
+static void GOV_9_drawn_categories_are_noise_and_no_ranges(void)
+{
+	_cleanup_free_ char *a = NULL, *b = NULL, *c = NULL, *d = NULL;
+	WITH;
+
+	a = digest_of(&x, LABEL("u:r:t:s0:c1,c2"), ENGINE_ID, true);
+	b = digest_of(&x, LABEL("u:r:t:s0:c700,c9"), ENGINE_ID, true);
+	c = digest_of(&x, LABEL("u:r:t:s0:c0.c1023"), ENGINE_ID, true);
+	d = digest_of(&x, LABEL("u:r:t:s0-s0:c0.c1023"), ENGINE_ID, true);
+	CHECK(a && b && c && d && str_eq(a, b) && !str_eq(a, c) && !str_eq(a, d));
+}
+
 static void GOV_9_mounts_are_sorted_unless_one_hides_another(void)
 {
 	_cleanup_free_ char *a = NULL, *b = NULL, *c = NULL, *d = NULL;
@@ -501,6 +718,11 @@ static void GOV_16_only_a_container_without_network_and_binds_is_ephemeral(void)
 
 static void a_pause_container_needs_more_than_the_annotation(void)
 {
+	static const char joined[] = "{\"process\":{\"args\":[\"/pause\"],\"cwd\":\"/"
+				     "\"},\"root\":{\"path\":\"r\"},\"annotations\":" SANDBOX
+				     ",\"linux\":{\"namespaces\":[{\"type\":\"pid\",\"path\":\"/n/"
+				     "x\"},{\"type\":\"network\"},{\"type\":"
+				     "\"ipc\"},{\"type\":\"uts\"},{\"type\":\"mount\"}]}}";
 	WITH;
 
 	CHECK(engine_try(&x, CONFIG("[\"/pause\"]", ENV, "[]", SANDBOX, "")) == 0 && x.c.pause);
@@ -514,6 +736,14 @@ static void a_pause_container_needs_more_than_the_annotation(void)
 	CHECK(engine_try(&x, CONFIG("[\"/pause\"]", ENV, "[]", POD, "")) == 0 && x.c.pause &&
 	      str_eq(x.c.worktree, "/"));
 	CHECK(engine_try(&x, CONFIG("[\"/pause\"]", ENV, "[]", "{}", "")) == 0 && !x.c.pause);
+	/* It could write into the memory of another container's processes. */
+	CHECK(engine_try(&x, joined) == 0 && !x.c.pause);
+	x.preserved = 1;
+	CHECK(engine_try(&x, CONFIG("[\"/pause\"]", ENV, "[]", SANDBOX, "")) == 0 && !x.c.pause);
+	x.preserved = 0;
+	CHECK(engine_try(&x, CONFIG("[\"/pause\"]", ENV, "[" MOUNT("cgroup2", "/c", "") "]", SANDBOX, "")) ==
+		      0 &&
+	      !x.c.pause);
 	CHECK(engine_try(&x, CONFIG("[\"/bin/sh\"]", ENV, "[]", SANDBOX, "")) == 0 && !x.c.pause);
 	CHECK(engine_try(&x, CONFIG("[\"/pause\",\"x\"]", ENV, "[]", SANDBOX, "")) == 0 && !x.c.pause);
 	CHECK(engine_try(&x, CONFIG("[\"/pause\"]", ENV, "[" BIND("/srv", "/pause", "\"ro\"") "]", SANDBOX,
@@ -527,12 +757,21 @@ TAP_MAIN(T(CARD_7_a_plain_configuration_is_tightened), T(CARD_7_namespaces_of_th
 	 T(CARD_7_a_profile_may_require_a_user_namespace_and_no_network),
 	 T(CARD_7_devices_and_sysctls_of_the_host_are_refused_by_name),
 	 T(CARD_7_binds_of_the_hosts_system_need_the_word_of_custody_run),
-	 T(CARD_7_propagation_is_never_shared), T(CARD_7_hooks_of_the_engine_stay_and_are_in_the_subject),
+	 T(CARD_7_file_systems_of_the_host_are_refused_by_their_type),
+	 T(CARD_7_proc_and_sysfs_are_where_they_are_masked),
+	 T(CARD_7_a_bind_is_judged_by_the_path_that_libcrun_takes), T(CARD_7_propagation_is_never_shared),
+	 T(CARD_7_hooks_of_the_engine_stay_and_are_in_the_subject),
 	 T(CARD_7_annotations_that_libcrun_obeys_are_refused), T(annotations_of_custody_are_read),
 	 T(the_names_of_a_profile_have_an_order), T(an_annotation_chooses_a_tighter_profile_only),
 	 T(GOV_8_without_isolation_nothing_is_tightened),
 	 T(GOV_9_another_command_mount_or_variable_is_another_subject), T(GOV_9_noise_is_not_in_the_subject),
 	 T(GOV_9_files_that_the_engine_makes_are_noise_and_no_others),
+	 T(GOV_9_a_file_in_a_place_of_others_is_none_of_the_engine),
+	 T(GOV_9_drawn_categories_are_noise_and_no_ranges),
+	 T(GOV_8_what_reaches_the_host_without_a_mount_is_a_fact),
+	 T(GOV_8_the_processes_of_another_container_are_within_reach),
+	 T(GOV_8_a_socket_is_written_through_a_read_only_bind),
+	 T(CARD_7_devices_are_denied_first_whatever_the_engine_denies), T(CARD_7_lists_have_a_largest_size),
 	 T(GOV_9_mounts_are_sorted_unless_one_hides_another),
 	 T(GOV_9_the_program_of_the_image_is_in_the_subject),
 	 T(LANE_3_the_lane_and_the_profile_are_in_the_subject),
