@@ -7,7 +7,7 @@ unit_tests += tests/unit/test-call-filter tests/unit/test-clock tests/unit/test-
 	tests/unit/test-json tests/unit/test-log tests/unit/test-option tests/unit/test-path tests/unit/test-place tests/unit/test-process-detach tests/unit/test-str tests/unit/test-walk \
 	tests/unit/test-write-access
 # ledger
-unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint tests/unit/test-ledger-full tests/unit/test-ledger-kill \
+unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint tests/unit/test-ledger-export tests/unit/test-ledger-full tests/unit/test-ledger-kill \
 	tests/unit/test-ledger-peer tests/unit/test-ledger-record tests/unit/test-ledger-redact tests/unit/test-ledger-session \
 	tests/unit/test-ledger-storm tests/unit/test-ledger-sync tests/unit/test-ledger-verify
 # shell, policy
@@ -148,7 +148,7 @@ check_PROGRAMS += tests/lib/prove-container
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 
-script_tests = tests/check-requirements.sh tests/check-rooms.sh tests/check-map.sh tests/check-symbols.sh tests/fuzz-replay.sh
+script_tests = tests/check-requirements.sh tests/check-rooms.sh tests/check-kinds.sh tests/check-map.sh tests/check-symbols.sh tests/fuzz-replay.sh
 TESTS = $(unit_tests) $(script_tests)
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

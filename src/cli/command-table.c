@@ -122,7 +122,10 @@ static const struct option ledger_verify[] = {
 	TEXT("key", 0, key, "KEY", "public key that the ledger must have, or a file with it", .candidates = CANDIDATES_FILE),
 	TEXT("anchor", 0, anchor, "N:HEAD", "end of a session's audit.ndjson: records and head of 'audit' in its session.end"),
 	JSON, LANE, END };
-static const struct option ledger_export[] = { TEXT("output", 'o', output, "FILE", "write to FILE, which must not exist, instead of stdout", .candidates = CANDIDATES_FILE), FILTERS, LANE, END };
+static const struct option ledger_export[] = {
+	TEXT("format", 0, format, "jsonl|ocsf|cef|otlp-json", "format of a security tool; the chain is verified, and --since may be a seq", .candidates = CANDIDATES_WORDS, .check = cmd_ledger_require_format),
+	TEXT("output", 'o', output, "FILE", "write to FILE, which must not exist, instead of stdout", .candidates = CANDIDATES_FILE),
+	FILTERS, LANE, END };
 static const struct option ledger_repair[] = {
 	FLAG("accept-loss", 0, accept_loss, "continue after records were removed or changed", .group = 1),
 	FLAG("new-seal", 0, new_seal, "continue after the seal was lost", .group = 1),
@@ -188,7 +191,7 @@ static const struct command ledger_commands[] = {
 	{ "show",       "[PATH]",   "print records",                                           0, 1, ledger_show,   .run = cmd_ledger_show,   0, CANDIDATES_FILE },
 	{ "tail",       "[PATH]",   "print the last records, and new ones with -f",            0, 1, ledger_tail,   .run = cmd_ledger_tail,   0, CANDIDATES_FILE },
 	{ "verify",     "[PATH|-]", "check the ledger for changed and missing records",        0, 1, ledger_verify, .run = cmd_ledger_verify, 0, CANDIDATES_FILE },
-	{ "export",     "[PATH]",   "copy records unchanged, one per line",                    0, 1, ledger_export, .run = cmd_ledger_export, 0, CANDIDATES_FILE },
+	{ "export",     "[PATH]",   "copy records unchanged, or convert them with --format",   0, 1, ledger_export, .run = cmd_ledger_export, 0, CANDIDATES_FILE },
 	{ "repair",     "",         "remove a torn tail; continue after a loss",               0, 0, ledger_repair, .run = cmd_ledger_repair },
 	{ "checkpoint", "",         "sign the current state; send peers the missing records",  0, 0, ledger_checkpoint, .run = cmd_ledger_checkpoint },
 	{ 0 },

@@ -74,7 +74,7 @@ struct command_call {
 	bool exact, local; /* evidence */
 	const char *tree;
 	bool show_key, peers, accept_loss, new_seal, new_key; /* ledger */
-	const char *since, *until, *session, *kind, *status;
+	const char *since, *until, *session, *kind, *status, *format;
 	bool set_lines;
 	uint64_t lines;
 	const char *k0_file, *seal, *key, *anchor;
@@ -153,6 +153,7 @@ int cmd_ledger_show(struct command_call *c, struct fault *f);
 int cmd_ledger_tail(struct command_call *c, struct fault *f);
 int cmd_ledger_verify(struct command_call *c, struct fault *f);
 int cmd_ledger_export(struct command_call *c, struct fault *f);
+int cmd_ledger_require_format(const char *value, struct fault *f) _must_check_;
 int cmd_ledger_repair(struct command_call *c, struct fault *f);
 int cmd_ledger_checkpoint(struct command_call *c, struct fault *f);
 int cmd_migrate(struct command_call *c, struct fault *f);

@@ -21,6 +21,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-help.c \
 	src/cli/cmd-key.c \
 	src/cli/cmd-ledger-admin.c \
+	src/cli/cmd-ledger-export.c \
 	src/cli/cmd-ledger-show.c \
 	src/cli/cmd-ledger-tail.c \
 	src/cli/cmd-ledger-verify.c \

@@ -6,6 +6,13 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-checkpoint-text.c \
 	src/ledger/ledger-checkpoint.c src/ledger/ledger-checkpoint.h \
 	src/ledger/ledger-claim.c src/ledger/ledger-claim.h \
+	src/ledger/ledger-export-cef.c \
+	src/ledger/ledger-export-impl.h \
+	src/ledger/ledger-export-kind.c \
+	src/ledger/ledger-export-ocsf.c \
+	src/ledger/ledger-export-otlp.c \
+	src/ledger/ledger-export-text.c \
+	src/ledger/ledger-export.c src/ledger/ledger-export.h \
 	src/ledger/ledger-follow.c src/ledger/ledger-follow.h \
 	src/ledger/ledger-impl.h \
 	src/ledger/ledger-lines.c src/ledger/ledger-lines.h \
