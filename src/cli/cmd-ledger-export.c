@@ -91,7 +91,8 @@ static int write_records(const struct command_call *c, uint64_t from, struct out
 	r = c->format ? convert_records(c, from, &s, o, f) : copy_records(&s, o, f);
 	/* An earlier write may have failed even if the last flush succeeds. */
 	if ((fflush(o->out) != 0 || ferror(o->out)) && r >= 0)
-		r = fault_set(f, EIO, "cannot write all of the export: free some space");
+		r = fault_set(f, EIO, "cannot write all of '%s'%s: free some space",
+			      c->output ? c->output : "stdout", c->output ? ", removed it" : "");
 	return r;
 }
 
@@ -112,7 +113,7 @@ static int write_file(const struct command_call *c, uint64_t from, struct output
 		r = fault_errno(f, errno, "close '%s'", c->output);
 	if (r < 0)
 		(void)unlink(c->output);
-	return r < 0 ? fault_wrap(f, r, "removed the incomplete '%s'", c->output) : r;
+	return r;
 }
 
 /* With --format a number is the seq of the first record: where the last export ended. */

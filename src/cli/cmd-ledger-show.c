@@ -108,10 +108,13 @@ static int describe_peer(const struct command_call *c, const struct peer *p, str
 		return r;
 	if (!list) {
 		_cleanup_free_ char *error = str_escape(st.error), *path = str_escape(p->path);
+		_cleanup_strbuf_ struct strbuf lost = { 0 };
 
-		fprintf(out, "%-16s %-6s %-11s %" PRIu64 " records behind%s%s (%s)\n", p->name,
+		if (st.lost > 0)
+			strbuf_printf(&lost, ", %" PRIu64 " lost", st.lost);
+		fprintf(out, "%-16s %-6s %-11s %" PRIu64 " records behind%s%s%s (%s)\n", p->name,
 			sink_of(p->type)->name, p->records ? "records" : "checkpoints", st.behind,
-			st.error[0] ? ": " : "", error ? error : "",
+			lost.text ? lost.text : "", st.error[0] ? ": " : "", error ? error : "",
 			path ? path : "?");
 		return 0;
 	}
@@ -122,6 +125,7 @@ static int describe_peer(const struct command_call *c, const struct peer *p, str
 	jdoc_set_string(d, "send", p->records ? "records" : "checkpoints");
 	jdoc_set_int(d, "sent", (int64_t)st.sent);
 	jdoc_set_int(d, "behind", (int64_t)st.behind);
+	jdoc_set_int(d, "lost", (int64_t)st.lost);
 	jdoc_set_string(d, "error", str_is_utf8(st.error, strlen(st.error)) ? st.error : "?");
 	return 0;
 }

@@ -19,8 +19,10 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-lock.c \
 	src/ledger/ledger-open.c \
 	src/ledger/ledger-parse.c \
+	src/ledger/ledger-peer-syslog.c \
 	src/ledger/ledger-peer-config.c \
 	src/ledger/ledger-peer-sink.c src/ledger/ledger-peer-sink.h \
+	src/ledger/ledger-peer-syslog.c \
 	src/ledger/ledger-peer.c src/ledger/ledger-peer.h \
 	src/ledger/ledger-reader.c src/ledger/ledger-reader.h \
 	src/ledger/ledger-record.c src/ledger/ledger-record.h \

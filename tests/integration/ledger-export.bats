@@ -103,3 +103,30 @@ export_as() { # FORMAT ARGUMENTS...
 	[ "$(jq -r 'select(.metadata.event_code == "session.end") | "\(.class_uid) \(.activity_id) \(.exit_code)"' "$CUSTODY_HOME/out")" = '1007 2 0' ]
 	[ "$(jq -r 'select(.metadata.event_code == "session.intent") | .process.cmd_line' "$CUSTODY_HOME/out")" = true ]
 }
+
+@test "DOOR-9: a syslog peer that was away gets the records later, and the row has the hash of its line" {
+	local port received=$CUSTODY_HOME/received h
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	printf '{"peers":[{"name":"siem","type":"syslog","address":"127.0.0.1:%s"}]}' "$port" >"$CUSTODY_ROOT/sandbox/audit_peer"
+	"$CUSTODY" ledger checkpoint >/dev/null
+	run -0 "$CUSTODY" ledger show --peers --json
+	jq -e '.peers[0] | .behind > 0 and .lost == 0 and (.error | startswith("connect"))' <<<"$output"
+	python3 - "$port" "$received" <<-'END' &
+		import socket, sys
+		s = socket.socket()
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind(("127.0.0.1", int(sys.argv[1])))
+		s.listen()
+		open(sys.argv[2] + ".ready", "w").close()
+		c, _ = s.accept()
+		with open(sys.argv[2], "wb") as f:
+		    while data := c.recv(65536):
+		        f.write(data)
+	END
+	wait_until test -e "$received.ready"
+	"$CUSTODY" ledger checkpoint >/dev/null
+	wait $!
+	jq -e '.peers[0] | .behind == 0 and .lost == 0 and .error == ""' <<<"$("$CUSTODY" ledger show --peers --json)"
+	h=$(tail -n 1 "$SEG" | tail -c 67 | head -c 64)
+	grep -q " custody - ledger.key - CEF:0|.* cs1=$h " "$received"
+}

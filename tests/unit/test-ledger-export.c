@@ -351,6 +351,49 @@ static void a_live_ledger_that_is_shorter_than_its_seal_is_broken(void)
 	CHECK(result.why && strstr(result.why, "seal") && result.exported == 4 && result.next == 4);
 }
 
+/* Each line is whole, but it does not continue the chain. */
+static void a_record_with_another_seq_or_prev_is_not_exported(void)
+{
+	_cleanup_strbuf_ struct strbuf lines = { 0 }, out = { 0 };
+	struct digest head = { 0 }, other = { { 1 } };
+	struct export_result result;
+	size_t len;
+
+	CHECK(put_sample(&lines, &samples[0], 0, &head));
+	len = lines.len;
+	CHECK(put_sample(&lines, &samples[1], 1, &other));
+	CHECK(export_bytes(lines.text, lines.len, EXPORT_CEF, 0, &out, &result));
+	CHECK(result.exported == 1 && result.why && strstr(result.why, "prev"));
+	lines.len = len;
+	CHECK(put_sample(&lines, &samples[1], 2, &head));
+	CHECK(export_bytes(lines.text, lines.len, EXPORT_CEF, 0, &out, &result));
+	CHECK(result.exported == 1 && result.why && strstr(result.why, "seq"));
+}
+
+/* The last record is replaced, its hash and prev hold. */
+static void a_rewritten_end_differs_from_the_seal(void)
+{
+	_cleanup_strbuf_ struct strbuf lines = { 0 }, out = { 0 };
+	_cleanup_free_ char *text = NULL;
+	_cleanup_place_ struct place p;
+	struct export_result result;
+	struct digest head;
+	struct record r;
+	const char *why;
+	size_t len, cut;
+
+	CHECK(place_make(&p) && fill(&p, 5, NULL, NULL) && (text = slurp(&p, FIRST_SEGMENT, &len)));
+	cut = len - 1;
+	while (text[cut - 1] != '\n')
+		cut--;
+	CHECK(record_parse(text + cut, len - cut, &r, &why) == 0);
+	record_prev(&r, &head);
+	strbuf_add(&lines, text, cut);
+	CHECK(put_sample(&lines, &samples[1], 4, &head) && spit(&p, FIRST_SEGMENT, lines.text, lines.len));
+	CHECK(export_live(&p, 0, &out, &result) && result.exported == 4 && result.why &&
+	      strstr(result.why, "sealed"));
+}
+
 static int refuse(void *arg, const char *text, size_t len, struct fault *f)
 {
 	(void)arg;
@@ -376,4 +419,6 @@ TAP_MAIN(T(DOOR_9_the_lines_of_each_format_are_those_of_the_golden_files),
 	 T(a_long_field_of_cef_is_cut_between_characters), T(cef_fields_cannot_be_forged),
 	 T(nothing_is_exported_from_a_changed_record_on), T(missing_records_end_the_export),
 	 T(a_live_ledger_is_exported_in_parts_that_fit),
-	 T(a_live_ledger_that_is_shorter_than_its_seal_is_broken), T(a_failed_write_ends_the_export))
+	 T(a_live_ledger_that_is_shorter_than_its_seal_is_broken),
+	 T(a_record_with_another_seq_or_prev_is_not_exported), T(a_rewritten_end_differs_from_the_seal),
+	 T(a_failed_write_ends_the_export))
