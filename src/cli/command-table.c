@@ -22,6 +22,7 @@ static const struct option none[]         = { END };
 static const struct option lane_only[]    = { LANE, END };
 static const struct option lane_keys[]    = { LANE, ALLOW_PROD, END };
 static const struct option json_only[]    = { JSON, END };
+static const struct option lane_keys_json[] = { JSON, LANE, ALLOW_PROD, END };
 static const struct option lane_json[]    = { JSON, LANE, END };
 static const struct option pending[]      = { FLAG("all", 0, all, "include denied requests"), JSON, LANE, END };
 static const struct option grants[]       = { FLAG("all", 0, all, "include grants that no longer count, with the reason"), JSON, LANE, END };
@@ -95,6 +96,13 @@ static const struct option evidence_deliver[] = {
 	{ "timeout", 0, OPTION_DURATION, AT(timeout_s), "TIME", .help = "stop when the store does not respond for TIME (default: 60s, at most 1h)", .flags = OPTION_NOT_ZERO, .max = 3600 },
 	FLAG("local", 0, local, "the store was a network share and is now a local directory"),
 	JSON, LANE, END };
+
+static const struct option credential_add[] = {
+	LIST("host", 0, hosts, "HOST", "host to which the value may go: a name, or *. and a name"),
+	TEXT("file", 0, from_file, "PATH", "read the value from this file at each use, instead of storing it", .group = 1, .candidates = CANDIDATES_FILE),
+	TEXT("systemd", 0, from_systemd, "NAME", "read it from systemd's credential NAME ($CREDENTIALS_DIRECTORY)", .group = 1),
+	TEXT("exec", 0, from_exec, "PATH", "run this program for a token and its expiry", .group = 1, .candidates = CANDIDATES_FILE),
+	LANE, ALLOW_PROD, END };
 
 #define FILTERS \
 	TEXT("since",   0, since,   "TIME", "only records since TIME: 2026-11-16, 2026-11-16T03:15 (UTC), or 90m for 90 minutes ago"), \
@@ -196,6 +204,13 @@ static const struct command ledger_commands[] = {
 	{ "checkpoint", "",         "sign the current state; send peers the missing records",  0, 0, ledger_checkpoint, .run = cmd_ledger_checkpoint },
 	{ 0 },
 };
+static const struct command credential_commands[] = {
+	{ "add",  "NAME", "add a credential, or replace it; its value comes from stdin",  1, 1, credential_add, .run = cmd_credential_add,  COMMAND_LANE | COMMAND_PROD },
+	{ "ls",   "",     "list credentials, never their values",                         0, 0, lane_json,      .run = cmd_credential_ls,   COMMAND_LANE },
+	{ "rm",   "NAME", "remove a credential",                                          1, 1, lane_keys,      .run = cmd_credential_rm,   COMMAND_LANE | COMMAND_PROD },
+	{ "test", "NAME", "load a credential and say whether that works",                 1, 1, lane_keys_json, .run = cmd_credential_test, COMMAND_LANE | COMMAND_PROD },
+	{ 0 },
+};
 static const struct command profile_commands[] = {
 	{ "ls",     "",        "list profiles",                                    0,  0, json_only,     .run = cmd_profile_ls },
 	{ "show",   "NAME",    "print a profile with its parents merged",          1,  1, profile_show,  .run = cmd_profile_show,   0, CANDIDATES_PROFILE },
@@ -231,6 +246,7 @@ const struct command commands[] = {
 	{ "df",         "",                    "print the disk usage of sessions, evidence, roots and homes", 0, 0, lane_json,   .run = cmd_df,       COMMAND_LANE },
 	{ "prune",      "",                    "remove expired changes, evidence and homes",           0,  0, prune,        .run = cmd_prune,    COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD },
 	{ "evidence",   "",                    "list, verify and restore evidence of abnormal exits", 0, 0, none, .subs = evidence_commands },
+	{ "credential", "",                    "secrets for tools outside of sandboxes",         0,  0, none, .subs = credential_commands },
 	{ "ledger",     "",                    "show and verify the ledger",                     0,  0, none, .subs = ledger_commands },
 	{ "migrate",    "[DIR]",               "move state without lanes into lanes",            0,  1, migrate,      .run = cmd_migrate,  COMMAND_ACTS, CANDIDATES_DIRECTORY },
 	{ "profile",    "",                    "list, validate, compare and trust profiles",     0,  0, none, .subs = profile_commands },

@@ -77,6 +77,8 @@ struct command_call {
 	const char *since, *until, *session, *kind, *status, *format;
 	bool set_lines;
 	uint64_t lines;
+	const char *from_file, *from_systemd, *from_exec; /* credential */
+	char **hosts;
 	const char *k0_file, *seal, *key, *anchor;
 	char **k0, **from_checkpoint;
 	bool origin, rm;	/* profile */
@@ -148,6 +150,10 @@ int cmd_evidence_pin(struct command_call *c, struct fault *f);
 int cmd_evidence_unpin(struct command_call *c, struct fault *f);
 int cmd_evidence_rm(struct command_call *c, struct fault *f);
 int cmd_evidence_prune(struct command_call *c, struct fault *f);
+int cmd_credential_add(struct command_call *c, struct fault *f);
+int cmd_credential_ls(struct command_call *c, struct fault *f);
+int cmd_credential_rm(struct command_call *c, struct fault *f);
+int cmd_credential_test(struct command_call *c, struct fault *f);
 int cmd_ledger_init(struct command_call *c, struct fault *f);
 int cmd_ledger_show(struct command_call *c, struct fault *f);
 int cmd_ledger_tail(struct command_call *c, struct fault *f);

@@ -6,6 +6,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-bundle.c \
 	src/cli/cmd-check.c \
 	src/cli/cmd-completion.c \
+	src/cli/cmd-credential.c \
 	src/cli/cmd-deny.c \
 	src/cli/cmd-df.c \
 	src/cli/cmd-diff.c \

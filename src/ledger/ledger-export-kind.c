@@ -10,6 +10,7 @@
 #define LAUNCH 1
 #define TERMINATE 2
 #define CREATE 1
+#define READ 2
 #define UPDATE 3
 #define DELETE 4
 #define LOGON 1
@@ -23,6 +24,11 @@ const struct export_kind export_kinds[] = {
 	{ "approval.request",  "Approval requested",           CLASS_ENTITY,  CREATE,    SEVERITY_INFO,   SEVERITY_LOW,    "approval request", "request" },
 	{ "approval.revoke",   "Approval revoked",             CLASS_ENTITY,  DELETE,    SEVERITY_LOW,    SEVERITY_LOW,    "grant",            "grant" },
 	{ "clock.back",        "Clock set back",               CLASS_FINDING, CREATE,    SEVERITY_MEDIUM, SEVERITY_MEDIUM, NULL,               NULL },
+	{ "credential.add",    "Credential added",             CLASS_ENTITY,  CREATE,    SEVERITY_LOW,    SEVERITY_MEDIUM, "credential",       "name" },
+	{ "credential.refused", "Credential refused",          CLASS_API,     OTHER,     SEVERITY_MEDIUM, SEVERITY_MEDIUM, NULL,               NULL },
+	{ "credential.rm",     "Credential removed",           CLASS_ENTITY,  DELETE,    SEVERITY_LOW,    SEVERITY_MEDIUM, "credential",       "name" },
+	{ "credential.test",   "Credential tested",            CLASS_ENTITY,  READ,      SEVERITY_LOW,    SEVERITY_MEDIUM, "credential",       "name" },
+	{ "credential.use",    "Credential used",              CLASS_API,     READ,      SEVERITY_LOW,    SEVERITY_MEDIUM, NULL,               NULL },
 	{ "evidence.deliver",  "Evidence delivered",           CLASS_ENTITY,  UPDATE,    SEVERITY_INFO,   SEVERITY_MEDIUM, "evidence",         NULL },
 	{ "evidence.pin",      "Evidence pinned",              CLASS_ENTITY,  UPDATE,    SEVERITY_INFO,   SEVERITY_LOW,    "evidence",         NULL },
 	{ "evidence.prune",    "Evidence pruned",              CLASS_ENTITY,  DELETE,    SEVERITY_INFO,   SEVERITY_LOW,    "evidence",         NULL },

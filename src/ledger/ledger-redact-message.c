@@ -66,7 +66,7 @@ static int quoted_init(struct quoted *q, char *const *argv, const struct redact 
 
 static char *redact_quotes(const char *text, const struct quoted *q, const struct redact *rules)
 {
-	_cleanup_free_ char *now = strdup(text);
+	_cleanup_free_ char *now = redact_mask(text, rules);
 
 	for (size_t i = 0; q->shown && q->argv[i] && now; i++)
 		if (*q->argv[i] && !str_eq(q->argv[i], q->shown[i]))
@@ -87,6 +87,14 @@ char *redact_message(const char *text, char *const *argv, const struct redact *r
 		now = redact_quotes(text, &q, rules);
 	quoted_destroy(&q);
 	return now;
+}
+
+/* A key cannot be replaced: a document with a secret in one is not written. */
+static bool is_clean(const char *key, const struct redact *rules)
+{
+	_cleanup_free_ char *masked = rules && rules->n_secrets > 0 ? redact_mask(key, rules) : NULL;
+
+	return !rules || rules->n_secrets == 0 || str_eq(masked, key);
 }
 
 static void redact_value(struct jdoc *d, const struct quoted *q, const struct redact *rules)
@@ -110,9 +118,11 @@ static void redact_value(struct jdoc *d, const struct quoted *q, const struct re
 			redact_value(d->items[i], q, rules);
 		break;
 	case JDOC_OBJECT:
-		for (size_t i = 0; i < d->n_members; i++)
+		for (size_t i = 0; i < d->n_members; i++) {
+			d->broken |= !is_clean(d->members[i].key, rules);
 			if (!str_eq(d->members[i].key, "b64"))
 				redact_value(d->members[i].value, q, rules);
+		}
 		break;
 	case JDOC_NULL:
 	case JDOC_BOOL:

@@ -183,8 +183,9 @@ static char *redact_shell(const char *text, struct pass *s)
 char *redact_text(const char *text, const struct redact *rules)
 {
 	struct pass s = { .rules = rules, .marked = true };
+	_cleanup_free_ char *masked = redact_mask(text, rules);
 
-	return redact_shell(text, &s);
+	return masked ? redact_shell(masked, &s) : NULL;
 }
 
 /* The first KEEP bytes of ARG, a placeholder for the next LEN, and the rest. */
@@ -277,8 +278,10 @@ static char **redact_words(char *const *argv, struct pass *pass)
 	struct argv_state s = { 0 };
 
 	for (size_t i = 0; out && argv[i]; i++) {
+		_cleanup_free_ char *masked = redact_mask(argv[i], pass->rules);
+
 		/* The program that runs is always shown to an approver. */
-		out[i] = redact_next(argv[i], &s, pass);
+		out[i] = masked ? redact_next(masked, &s, pass) : NULL;
 		if (out[i] && i == 0 && plain) {
 			free(out[i]);
 			out[i] = strdup(argv[i]);
