@@ -188,6 +188,23 @@ static int load_stored(const struct dirs *d, const char *name, struct secret **r
 	return r;
 }
 
+/* Into as few pages as it needs: a limit of 64 KiB of locked memory is common. */
+static int shrink(struct secret **s, struct fault *f)
+{
+	struct secret *small = NULL;
+	int r = secret_new(secret_len(*s), &small, f);
+
+	if (r == 0)
+		r = secret_add(small, secret_bytes(*s), secret_len(*s), f);
+	if (r < 0) {
+		secret_free(small);
+		return r;
+	}
+	secret_free(*s);
+	*s = small;
+	return 0;
+}
+
 int credential_load(const struct dirs *d, const struct credential_info *i, struct credential_loaded *ret,
 		    struct fault *f)
 {
@@ -216,6 +233,8 @@ int credential_load(const struct dirs *d, const struct credential_info *i, struc
 		cut_line_end(l.value);
 	if (r == 0)
 		r = credential_check_value(secret_bytes(l.value), secret_len(l.value), f);
+	if (r == 0)
+		r = shrink(&l.value, f);
 	if (r < 0) {
 		secret_free(l.value);
 		return fault_wrap(f, r, "credential '%s'", i->name);

@@ -92,9 +92,9 @@ char *redact_message(const char *text, char *const *argv, const struct redact *r
 /* A key cannot be replaced: a document with a secret in one is not written. */
 static bool is_clean(const char *key, const struct redact *rules)
 {
-	_cleanup_free_ char *masked = rules && rules->n_secrets > 0 ? redact_mask(key, rules) : NULL;
+	_cleanup_free_ char *masked = redact_has_secrets(rules) ? redact_mask(key, rules) : NULL;
 
-	return !rules || rules->n_secrets == 0 || str_eq(masked, key);
+	return !redact_has_secrets(rules) || str_eq(masked, key);
 }
 
 static void redact_value(struct jdoc *d, const struct quoted *q, const struct redact *rules)

@@ -50,7 +50,7 @@ char *redact_mask(const char *text, const struct redact *rules)
 	size_t len = strlen(text);
 	bool hit = false;
 
-	if (!rules || rules->n_secrets == 0)
+	if (!redact_has_secrets(rules))
 		return strdup(text);
 	marks = calloc(len + 1, sizeof(*marks));
 	if (!marks)
