@@ -205,10 +205,10 @@ static const struct command ledger_commands[] = {
 	{ 0 },
 };
 static const struct command credential_commands[] = {
-	{ "add",  "NAME", "add a credential, or replace it; its value comes from stdin",  1, 1, credential_add, .run = cmd_credential_add,  COMMAND_LANE | COMMAND_PROD },
+	{ "add",  "NAME", "add a credential, or replace it; its value comes from stdin",  1, 1, credential_add, .run = cmd_credential_add,  COMMAND_LANE | COMMAND_PROD, CANDIDATES_CREDENTIAL },
 	{ "ls",   "",     "list credentials, never their values",                         0, 0, lane_json,      .run = cmd_credential_ls,   COMMAND_LANE },
-	{ "rm",   "NAME", "remove a credential",                                          1, 1, lane_keys,      .run = cmd_credential_rm,   COMMAND_LANE | COMMAND_PROD },
-	{ "test", "NAME", "load a credential and say whether that works",                 1, 1, lane_keys_json, .run = cmd_credential_test, COMMAND_LANE | COMMAND_PROD },
+	{ "rm",   "NAME", "remove a credential",                                          1, 1, lane_keys,      .run = cmd_credential_rm,   COMMAND_LANE | COMMAND_PROD, CANDIDATES_CREDENTIAL },
+	{ "test", "NAME", "load a credential and say whether that works",                 1, 1, lane_keys_json, .run = cmd_credential_test, COMMAND_LANE | COMMAND_PROD, CANDIDATES_CREDENTIAL },
 	{ 0 },
 };
 static const struct command profile_commands[] = {

@@ -158,3 +158,9 @@ program() { # BODY
 	[[ $stderr == *CREDENTIALS_DIRECTORY* ]] || custody_fail "$stderr"
 	CREDENTIALS_DIRECTORY=$CUSTODY_HOME "$CUSTODY" credential test s
 }
+
+@test "credential: names are completed" {
+	add gh
+	add other
+	[ "$("$CUSTODY" completion --values credential | sort | paste -sd ' ')" = 'gh other' ]
+}

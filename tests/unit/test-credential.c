@@ -274,6 +274,9 @@ static void ISO_12_a_value_is_in_locked_memory_that_no_dump_has(void)
 	char want[32], *flags;
 	size_t len;
 
+	/* valgrind shows other mappings. */
+	if (tap_has("CUSTODY_TEST_VALGRIND", "1"))
+		return;
 	CHECK(s && fd >= 0 && fd_read_all(fd, (size_t)1 << 24, &maps, &len, NULL) == 0);
 	(void)snprintf(want, sizeof(want), "\n%lx-", (unsigned long)(uintptr_t)secret_bytes(s) & ~0xfffUL);
 	flags = strstr(maps, want);
