@@ -71,18 +71,6 @@ static int read_value(struct secret **ret, struct fault *f)
 	return 0;
 }
 
-/* The line end of `echo TOKEN |` is not a part of the value. */
-static void cut_line_end(struct secret *s)
-{
-	size_t len = secret_len(s);
-
-	if (len > 0 && secret_bytes(s)[len - 1] == '\n')
-		len--;
-	if (len > 0 && secret_bytes(s)[len - 1] == '\r')
-		len--;
-	secret_cut(s, 0, len);
-}
-
 static int fill(const struct command_call *c, struct credential_info *i, struct fault *f)
 {
 	if (!credential_name_is_valid(c->args[0]))
@@ -115,7 +103,7 @@ int cmd_credential_add(struct command_call *c, struct fault *f)
 	if (r == 0 && i.kind == CREDENTIAL_VALUE)
 		r = read_value(&value, f);
 	if (r == 0 && value) {
-		cut_line_end(value);
+		secret_cut_line_end(value);
 		r = credential_check_value(secret_bytes(value), secret_len(value), f);
 	}
 	if (r == 0)

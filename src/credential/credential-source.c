@@ -162,18 +162,6 @@ static int load_exec(const struct credential_info *i, struct credential_loaded *
 	return r < 0 ? fault_wrap(f, r, "'%s'", i->source) : 0;
 }
 
-/* A file that was written with an editor or echo ends with a line end, which is not a part of the value. */
-static void cut_line_end(struct secret *s)
-{
-	size_t len = secret_len(s);
-
-	if (len > 0 && secret_bytes(s)[len - 1] == '\n')
-		len--;
-	if (len > 0 && secret_bytes(s)[len - 1] == '\r')
-		len--;
-	secret_cut(s, 0, len);
-}
-
 static int load_stored(const struct dirs *d, const char *name, struct secret **ret, struct fault *f)
 {
 	_cleanup_credential_info_ struct credential_info i = { 0 };
@@ -230,7 +218,7 @@ int credential_load(const struct dirs *d, const struct credential_info *i, struc
 		break;
 	}
 	if (r == 0 && i->kind != CREDENTIAL_EXEC)
-		cut_line_end(l.value);
+		secret_cut_line_end(l.value);
 	if (r == 0)
 		r = credential_check_value(secret_bytes(l.value), secret_len(l.value), f);
 	if (r == 0)

@@ -75,6 +75,17 @@ void secret_cut(struct secret *s, size_t from, size_t len)
 	s->len = len;
 }
 
+void secret_cut_line_end(struct secret *s)
+{
+	size_t len = s->len;
+
+	if (len > 0 && s->bytes[len - 1] == '\n')
+		len--;
+	if (len > 0 && s->bytes[len - 1] == '\r')
+		len--;
+	secret_cut(s, 0, len);
+}
+
 int secret_add(struct secret *s, const char *bytes, size_t len, struct fault *f)
 {
 	if (len > s->room - s->len)

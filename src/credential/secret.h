@@ -24,6 +24,7 @@ size_t secret_len(const struct secret *s);
 char *secret_room(struct secret *s, size_t *ret_left);	    /* behind the bytes */
 void secret_grow(struct secret *s, size_t len);		    /* LEN bytes were written there */
 void secret_cut(struct secret *s, size_t from, size_t len); /* keeps LEN bytes from FROM on */
+void secret_cut_line_end(struct secret *s); /* one, which echo and editors put behind a value */
 int secret_add(struct secret *s, const char *bytes, size_t len, struct fault *f) _must_check_; /* -EMSGSIZE */
 
 /* Reads to the end of FD, at most MAX bytes (more: -EMSGSIZE). */

@@ -9,6 +9,8 @@
 /* Private to ledger-redact*.c. */
 /* TEXT with the secrets of RULES replaced; heap; NULL on ENOMEM.  First of all: other rules could replace a part of one. */
 char *redact_mask(const char *text, const struct redact *rules);
+/* Does TEXT, which is base64, hold one of them?  True as well if that cannot be told. */
+bool redact_is_secret_b64(const char *text, const struct redact *rules);
 static inline bool redact_has_secrets(const struct redact *rules)
 {
 	return rules && rules->n_secrets > 0;

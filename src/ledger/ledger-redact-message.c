@@ -7,7 +7,8 @@
 #include "ledger/ledger-redact-impl.h"
 #include "ledger/ledger-redact.h"
 
-#define REPLACE_MIN 6 /* minimal length of a word that is replaced inside of others */
+#define REDACTED_B64 "W3JlZGFjdGVkXQ==" /* [redacted] */
+#define REPLACE_MIN 6			/* minimal length of a word that is replaced inside of others */
 
 /* Appends TEXT with each WORD in it replaced by SHOWN.  A short word only in quotes: it may be a part of others. */
 static char *replace_word(const char *text, const char *word, const char *shown)
@@ -97,6 +98,19 @@ static bool is_clean(const char *key, const struct redact *rules)
 	return !redact_has_secrets(rules) || str_eq(masked, key);
 }
 
+/* Bytes that are not UTF-8: as a whole. */
+static void redact_b64(struct jdoc *d, const struct redact *rules)
+{
+	char *text;
+
+	if (d->type != JDOC_STRING || !d->string || !redact_is_secret_b64(d->string, rules))
+		return;
+	text = strdup(REDACTED_B64);
+	d->broken |= !text;
+	free(d->string);
+	d->string = text;
+}
+
 static void redact_value(struct jdoc *d, const struct quoted *q, const struct redact *rules)
 {
 	char *text;
@@ -122,6 +136,8 @@ static void redact_value(struct jdoc *d, const struct quoted *q, const struct re
 			d->broken |= !is_clean(d->members[i].key, rules);
 			if (!str_eq(d->members[i].key, "b64"))
 				redact_value(d->members[i].value, q, rules);
+			else if (redact_has_secrets(rules))
+				redact_b64(d->members[i].value, rules);
 		}
 		break;
 	case JDOC_NULL:

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <nettle/base64.h>
 #include <string.h>
 
 #include "ledger/ledger-redact-impl.h"
@@ -62,4 +63,24 @@ char *redact_mask(const char *text, const struct redact *rules)
 		return strdup(text);
 	put_masked(&b, text, len, marks);
 	return strbuf_take(&b);
+}
+
+bool redact_is_secret_b64(const char *text, const struct redact *rules)
+{
+	struct base64_decode_ctx ctx;
+	size_t len = strlen(text), n = BASE64_DECODE_LENGTH(len);
+	_cleanup_free_ uint8_t *bytes = malloc(n + 1);
+	_cleanup_free_ bool *marks = calloc(n + 1, sizeof(*marks));
+	bool hit = false;
+
+	if (!bytes || !marks)
+		return true;
+	base64_decode_init(&ctx);
+	if (!base64_decode_update(&ctx, &n, bytes, len, text) || !base64_decode_final(&ctx))
+		return true;
+	for (size_t i = 0; i < rules->n_secrets; i++)
+		if (rules->secrets[i].len > 0)
+			hit = mask_secret((const char *)bytes, n, &rules->secrets[i], marks) || hit;
+	explicit_bzero(bytes, n);
+	return hit;
 }

@@ -55,7 +55,7 @@ int redact_sign_word(const struct redact *rules, const char *word, struct digest
 bool redact_shows(const struct redact *rules, const char *word, const char *shown);
 
 /*
- * Redacts every string below D, as a message about ARGV, except "b64" members; an allocation failure marks D broken, so it is not
+ * Redacts every string below D, as a message about ARGV, except "b64" members without a secret of RULES; an allocation failure marks D broken, so it is not
  * written.
  */
 void redact_document(struct jdoc *d, char *const *argv, const struct redact *rules);

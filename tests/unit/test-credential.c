@@ -378,6 +378,8 @@ static void DOOR_2_records_of_a_process_never_have_a_value_that_it_loaded(void)
 	jdoc_set_string(d, "twice", OTHER OTHER " and " VALUE);
 	list = jdoc_set_array(jdoc_set_object(d, "nested"), "list");
 	jdoc_append_string(list, "x=" OTHER);
+	jdoc_set(d, "bytes", ledger_text("\xff " VALUE " \xff"));
+	jdoc_set(d, "other", ledger_text("\xff bytes"));
 	CHECK(ledger_append(l, &(struct ledger_event){ .kind = "test.event", .d = d }, 1, LEDGER_DECIDED,
 			    NULL, NULL) == 0);
 	jdoc_set_string(key, "k-" VALUE, "v");
@@ -386,6 +388,8 @@ static void DOOR_2_records_of_a_process_never_have_a_value_that_it_loaded(void)
 	text = read_ledger(&s);
 	CHECK(text && !strstr(text, "s3cr3t") && strstr(text, "before[redacted]behind") &&
 	      strstr(text, "\"x=[redacted]\""));
+	CHECK(strstr(text, "\"bytes\":{\"b64\":\"W3JlZGFjdGVkXQ==\"}") &&
+	      strstr(text, "\"other\":{\"b64\":\"/yBieXRlcw==\"}"));
 }
 
 TAP_MAIN(T(LANE_6_a_value_is_stored_for_its_lane_and_its_owner),
