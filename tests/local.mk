@@ -6,8 +6,10 @@ unit_tests += tests/unit/test-call-filter tests/unit/test-clock tests/unit/test-
 	tests/unit/test-disk-usage tests/unit/test-id-map tests/unit/test-local-time tests/unit/test-unit-text \
 	tests/unit/test-json tests/unit/test-log tests/unit/test-option tests/unit/test-path tests/unit/test-place tests/unit/test-process-detach tests/unit/test-str tests/unit/test-walk \
 	tests/unit/test-write-access
+# credential
+unit_tests += tests/unit/test-credential tests/unit/test-credential-source
 # ledger
-unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint tests/unit/test-ledger-full tests/unit/test-ledger-kill \
+unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint tests/unit/test-ledger-export tests/unit/test-ledger-full tests/unit/test-ledger-kill \
 	tests/unit/test-ledger-peer tests/unit/test-ledger-record tests/unit/test-ledger-redact tests/unit/test-ledger-session \
 	tests/unit/test-ledger-storm tests/unit/test-ledger-sync tests/unit/test-ledger-verify
 # shell, policy
@@ -104,10 +106,11 @@ tests_unit_test_doctor_LDADD = librun.a liboci.a $(LDADD)
 tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
-fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-engine-merge tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant \
-	tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile tests/fuzz/fuzz-reflog \
+fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-credential-answer tests/fuzz/fuzz-engine-merge tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant \
+	tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile tests/fuzz/fuzz-reflog \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_credential_answer_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_engine_merge_LDADD = libengine.a $(fuzz_libs)
 tests_fuzz_fuzz_oci_config_LDADD = libruntime.a $(fuzz_libs)
 tests_fuzz_fuzz_custody_json_LDADD = $(fuzz_libs)
@@ -116,6 +119,7 @@ tests_fuzz_fuzz_grant_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_hook_LDADD = libhook.a $(fuzz_libs)
 tests_fuzz_fuzz_interpreter_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_ledger_export_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_ledger_tail_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_ledger_verify_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_manifest_LDADD = $(fuzz_libs)
@@ -153,7 +157,7 @@ check_PROGRAMS += tests/lib/prove-container
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)
 
-script_tests = tests/check-requirements.sh tests/check-rooms.sh tests/check-map.sh tests/check-symbols.sh tests/fuzz-replay.sh
+script_tests = tests/check-requirements.sh tests/check-rooms.sh tests/check-kinds.sh tests/check-map.sh tests/check-symbols.sh tests/fuzz-replay.sh
 TESTS = $(unit_tests) $(script_tests)
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

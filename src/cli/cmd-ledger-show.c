@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/fd.h"
 #include "base/str.h"
 #include "cli/output.h"
 #include "cli/cmd-ledger.h"
@@ -19,7 +16,7 @@
 struct printing {
 	const struct ledger_filter *filter;
 	FILE *out;
-	enum { PEOPLE, JSON, RAW } how;
+	enum { PEOPLE, JSON } how;
 	struct record_print people;
 	uint64_t n;
 };
@@ -32,8 +29,6 @@ static int print_one(const struct record *r, void *arg)
 		return 0;
 	if (p->how == PEOPLE) {
 		record_print_put(&p->people, r);
-	} else if (p->how == RAW) {
-		(void)fwrite(r->line, 1, r->len, p->out);
 	} else {
 		fprintf(p->out, "%s\n    ", p->n > 0 ? "," : "");
 		(void)fwrite(r->line, 1, r->len - 1, p->out);
@@ -42,8 +37,7 @@ static int print_one(const struct record *r, void *arg)
 	return ferror(p->out) ? 1 : 0;
 }
 
-/* Lines that are not records are reported. */
-static int finish(const struct ledger_lines *l)
+int ledger_report_damage(const struct ledger_lines *l)
 {
 	if (l->damaged == 0)
 		return STATUS_OK;
@@ -77,7 +71,7 @@ static int print_records(const struct command_call *c, const struct ledger_filte
 		table_done(&p->people.table);
 	}
 	ledger_lines_done(&l);
-	return r < 0 ? r : finish(&l);
+	return r < 0 ? r : ledger_report_damage(&l);
 }
 
 static int print_key(const struct command_call *c, struct fault *f)
@@ -114,10 +108,14 @@ static int describe_peer(const struct command_call *c, const struct peer *p, str
 		return r;
 	if (!list) {
 		_cleanup_free_ char *error = str_escape(st.error), *path = str_escape(p->path);
+		_cleanup_strbuf_ struct strbuf lost = { 0 };
 
-		fprintf(out, "%-16s %-6s %-11s %" PRIu64 " records behind%s%s (%s)\n", p->name,
+		if (st.lost > 0)
+			strbuf_printf(&lost, ", %" PRIu64 " lost", st.lost);
+		fprintf(out, "%-16s %-6s %-11s %" PRIu64 " records behind%s%s%s (%s)\n", p->name,
 			sink_of(p->type)->name, p->records ? "records" : "checkpoints", st.behind,
-			st.error[0] ? ": " : "", error ? error : "", path ? path : "?");
+			lost.text ? lost.text : "", st.error[0] ? ": " : "", error ? error : "",
+			path ? path : "?");
 		return 0;
 	}
 	d = jdoc_append_object(list);
@@ -127,6 +125,7 @@ static int describe_peer(const struct command_call *c, const struct peer *p, str
 	jdoc_set_string(d, "send", p->records ? "records" : "checkpoints");
 	jdoc_set_int(d, "sent", (int64_t)st.sent);
 	jdoc_set_int(d, "behind", (int64_t)st.behind);
+	jdoc_set_int(d, "lost", (int64_t)st.lost);
 	jdoc_set_string(d, "error", str_is_utf8(st.error, strlen(st.error)) ? st.error : "?");
 	return 0;
 }
@@ -168,46 +167,6 @@ int ledger_cmd_show(const struct command_call *c, struct fault *f)
 	r = ledger_filter_init(c, &x);
 	if (r == 0)
 		r = print_records(c, &x, &p, f);
-	ledger_filter_done(&x);
-	return r;
-}
-
-static int export_to(const struct command_call *c, const struct ledger_filter *x, struct fault *f)
-{
-	struct printing p = { .how = RAW };
-	int fd, r;
-
-	fd = open(c->output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return fault_errno(f, errno, "create '%s'", c->output);
-	p.out = fdopen(fd, "w");
-	if (!p.out) {
-		fd_close(fd);
-		return fault_errno(f, ENOMEM, "'%s'", c->output);
-	}
-	r = print_records(c, x, &p, f);
-	/* An earlier write may have failed even if the last flush succeeds. */
-	if ((fflush(p.out) != 0 || ferror(p.out)) && r >= 0)
-		r = fault_set(f, EIO, "cannot write all of '%s', removed it: free some space", c->output);
-	if (fclose(p.out) != 0 && r >= 0)
-		r = fault_errno(f, errno, "close '%s'", c->output);
-	if (r < 0)
-		(void)unlink(c->output);
-	return r;
-}
-
-int ledger_cmd_export(const struct command_call *c, struct fault *f)
-{
-	struct printing p = { .out = stdout, .how = RAW };
-	struct ledger_filter x;
-	int r;
-
-	r = ledger_filter_init(c, &x);
-	if (r == 0)
-		r = c->output ? export_to(c, &x, f) : print_records(c, &x, &p, f);
-	if (r == 0 && x.any)
-		fprintf(stderr, PACKAGE_NAME
-			" ledger: a part of the records; only the whole ledger can be verified\n");
 	ledger_filter_done(&x);
 	return r;
 }

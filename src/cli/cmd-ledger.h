@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "cli/command.h"
+#include "ledger/ledger-lines.h"
 #include "ledger/ledger-record.h"
 #include "ledger/ledger-reader.h"
 
@@ -20,6 +21,9 @@ int ledger_cmd_checkpoint(const struct command_call *c, struct fault *f);
 int ledger_open_reader(const struct command_call *c, struct ledger_reader *ret, struct fault *f) _must_check_;
 int ledger_print_peers(const struct command_call *c, FILE *out,
 		       struct fault *f) _must_check_; /* --json too */
+
+/* STATUS_OK, or STATUS_NO after the number of lines that are not records was reported. */
+int ledger_report_damage(const struct ledger_lines *l);
 
 /* Selects records: built once from the options, applied to each record. */
 struct ledger_filter {

@@ -30,6 +30,7 @@ const char *command_candidates_name(enum candidates kind)
 		[CANDIDATES_APPROVER] = "approver",
 		[CANDIDATES_EVIDENCE] = "evidence",
 		[CANDIDATES_SANDBOX] = "sandbox",
+		[CANDIDATES_CREDENTIAL] = "credential",
 	};
 
 	return names[kind];

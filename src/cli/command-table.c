@@ -22,6 +22,7 @@ static const struct option none[]         = { END };
 static const struct option lane_only[]    = { LANE, END };
 static const struct option lane_keys[]    = { LANE, ALLOW_PROD, END };
 static const struct option json_only[]    = { JSON, END };
+static const struct option lane_keys_json[] = { JSON, LANE, ALLOW_PROD, END };
 static const struct option lane_json[]    = { JSON, LANE, END };
 static const struct option pending[]      = { FLAG("all", 0, all, "include denied requests"), JSON, LANE, END };
 static const struct option grants[]       = { FLAG("all", 0, all, "include grants that no longer count, with the reason"), JSON, LANE, END };
@@ -96,6 +97,13 @@ static const struct option evidence_deliver[] = {
 	FLAG("local", 0, local, "the store was a network share and is now a local directory"),
 	JSON, LANE, END };
 
+static const struct option credential_add[] = {
+	LIST("host", 0, hosts, "HOST", "host to which the value may go: a name, or *. and a name"),
+	TEXT("file", 0, from_file, "PATH", "read the value from this file at each use, instead of storing it", .group = 1, .candidates = CANDIDATES_FILE),
+	TEXT("systemd", 0, from_systemd, "NAME", "read it from systemd's credential NAME ($CREDENTIALS_DIRECTORY)", .group = 1),
+	TEXT("exec", 0, from_exec, "PATH", "run this program for a token and its expiry", .group = 1, .candidates = CANDIDATES_FILE),
+	LANE, ALLOW_PROD, END };
+
 #define FILTERS \
 	TEXT("since",   0, since,   "TIME", "only records since TIME: 2026-11-16, 2026-11-16T03:15 (UTC), or 90m for 90 minutes ago"), \
 	TEXT("until",   0, until,   "TIME", "only records until TIME"), \
@@ -122,7 +130,10 @@ static const struct option ledger_verify[] = {
 	TEXT("key", 0, key, "KEY", "public key that the ledger must have, or a file with it", .candidates = CANDIDATES_FILE),
 	TEXT("anchor", 0, anchor, "N:HEAD", "end of a session's audit.ndjson: records and head of 'audit' in its session.end"),
 	JSON, LANE, END };
-static const struct option ledger_export[] = { TEXT("output", 'o', output, "FILE", "write to FILE, which must not exist, instead of stdout", .candidates = CANDIDATES_FILE), FILTERS, LANE, END };
+static const struct option ledger_export[] = {
+	TEXT("format", 0, format, "jsonl|ocsf|cef|otlp-json", "format of a security tool; the chain is verified, and --since may be a seq", .candidates = CANDIDATES_WORDS, .check = cmd_ledger_require_format),
+	TEXT("output", 'o', output, "FILE", "write to FILE, which must not exist, instead of stdout", .candidates = CANDIDATES_FILE),
+	FILTERS, LANE, END };
 static const struct option ledger_repair[] = {
 	FLAG("accept-loss", 0, accept_loss, "continue after records were removed or changed", .group = 1),
 	FLAG("new-seal", 0, new_seal, "continue after the seal was lost", .group = 1),
@@ -188,9 +199,16 @@ static const struct command ledger_commands[] = {
 	{ "show",       "[PATH]",   "print records",                                           0, 1, ledger_show,   .run = cmd_ledger_show,   0, CANDIDATES_FILE },
 	{ "tail",       "[PATH]",   "print the last records, and new ones with -f",            0, 1, ledger_tail,   .run = cmd_ledger_tail,   0, CANDIDATES_FILE },
 	{ "verify",     "[PATH|-]", "check the ledger for changed and missing records",        0, 1, ledger_verify, .run = cmd_ledger_verify, 0, CANDIDATES_FILE },
-	{ "export",     "[PATH]",   "copy records unchanged, one per line",                    0, 1, ledger_export, .run = cmd_ledger_export, 0, CANDIDATES_FILE },
+	{ "export",     "[PATH]",   "copy records unchanged, or convert them with --format",   0, 1, ledger_export, .run = cmd_ledger_export, 0, CANDIDATES_FILE },
 	{ "repair",     "",         "remove a torn tail; continue after a loss",               0, 0, ledger_repair, .run = cmd_ledger_repair },
 	{ "checkpoint", "",         "sign the current state; send peers the missing records",  0, 0, ledger_checkpoint, .run = cmd_ledger_checkpoint },
+	{ 0 },
+};
+static const struct command credential_commands[] = {
+	{ "add",  "NAME", "add a credential, or replace it; its value comes from stdin",  1, 1, credential_add, .run = cmd_credential_add,  COMMAND_LANE | COMMAND_PROD, CANDIDATES_CREDENTIAL },
+	{ "ls",   "",     "list credentials, never their values",                         0, 0, lane_json,      .run = cmd_credential_ls,   COMMAND_LANE },
+	{ "rm",   "NAME", "remove a credential",                                          1, 1, lane_keys,      .run = cmd_credential_rm,   COMMAND_LANE | COMMAND_PROD, CANDIDATES_CREDENTIAL },
+	{ "test", "NAME", "load a credential and say whether that works",                 1, 1, lane_keys_json, .run = cmd_credential_test, COMMAND_LANE | COMMAND_PROD, CANDIDATES_CREDENTIAL },
 	{ 0 },
 };
 static const struct command profile_commands[] = {
@@ -228,6 +246,7 @@ const struct command commands[] = {
 	{ "df",         "",                    "print the disk usage of sessions, evidence, roots and homes", 0, 0, lane_json,   .run = cmd_df,       COMMAND_LANE },
 	{ "prune",      "",                    "remove expired changes, evidence and homes",           0,  0, prune,        .run = cmd_prune,    COMMAND_ACTS | COMMAND_LANE | COMMAND_PROD },
 	{ "evidence",   "",                    "list, verify and restore evidence of abnormal exits", 0, 0, none, .subs = evidence_commands },
+	{ "credential", "",                    "secrets for tools outside of sandboxes",         0,  0, none, .subs = credential_commands },
 	{ "ledger",     "",                    "show and verify the ledger",                     0,  0, none, .subs = ledger_commands },
 	{ "migrate",    "[DIR]",               "move state without lanes into lanes",            0,  1, migrate,      .run = cmd_migrate,  COMMAND_ACTS, CANDIDATES_DIRECTORY },
 	{ "profile",    "",                    "list, validate, compare and trust profiles",     0,  0, none, .subs = profile_commands },

@@ -31,6 +31,7 @@ enum candidates {
 	CANDIDATES_APPROVER,
 	CANDIDATES_EVIDENCE,
 	CANDIDATES_SANDBOX,
+	CANDIDATES_CREDENTIAL,
 };
 
 struct command;
@@ -74,9 +75,11 @@ struct command_call {
 	bool exact, local; /* evidence */
 	const char *tree;
 	bool show_key, peers, accept_loss, new_seal, new_key; /* ledger */
-	const char *since, *until, *session, *kind, *status;
+	const char *since, *until, *session, *kind, *status, *format;
 	bool set_lines;
 	uint64_t lines;
+	const char *from_file, *from_systemd, *from_exec; /* credential */
+	char **hosts;
 	const char *k0_file, *seal, *key, *anchor;
 	char **k0, **from_checkpoint;
 	bool origin, rm;	/* profile */
@@ -148,11 +151,16 @@ int cmd_evidence_pin(struct command_call *c, struct fault *f);
 int cmd_evidence_unpin(struct command_call *c, struct fault *f);
 int cmd_evidence_rm(struct command_call *c, struct fault *f);
 int cmd_evidence_prune(struct command_call *c, struct fault *f);
+int cmd_credential_add(struct command_call *c, struct fault *f);
+int cmd_credential_ls(struct command_call *c, struct fault *f);
+int cmd_credential_rm(struct command_call *c, struct fault *f);
+int cmd_credential_test(struct command_call *c, struct fault *f);
 int cmd_ledger_init(struct command_call *c, struct fault *f);
 int cmd_ledger_show(struct command_call *c, struct fault *f);
 int cmd_ledger_tail(struct command_call *c, struct fault *f);
 int cmd_ledger_verify(struct command_call *c, struct fault *f);
 int cmd_ledger_export(struct command_call *c, struct fault *f);
+int cmd_ledger_require_format(const char *value, struct fault *f) _must_check_;
 int cmd_ledger_repair(struct command_call *c, struct fault *f);
 int cmd_ledger_checkpoint(struct command_call *c, struct fault *f);
 int cmd_migrate(struct command_call *c, struct fault *f);

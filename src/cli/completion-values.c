@@ -11,6 +11,7 @@
 #include "cli/cmd-profile.h"
 #include "cli/command-help.h"
 #include "cli/completion.h"
+#include "credential/credential.h"
 #include "evidence/delivery.h"
 #include "evidence/evidence-store.h"
 #include "profile/profile-file.h"
@@ -197,6 +198,16 @@ static void put_sandboxes(const struct lane_state *l)
 		(void)closedir(dir);
 }
 
+static void put_credentials(const struct lane_state *l)
+{
+	_cleanup_credential_list_ struct credential_list list = { 0 };
+
+	if (credential_load_list(&l->dirs, &list, NULL) < 0)
+		return;
+	for (size_t i = 0; i < list.n; i++)
+		put(l, list.items[i].name);
+}
+
 static void put_topics(const struct lane_state *l)
 {
 	for (const struct command *c = commands; c->name; c++)
@@ -219,6 +230,7 @@ static const struct {
 	{ CANDIDATES_APPROVER, put_approvers },
 	{ CANDIDATES_EVIDENCE, put_evidence },
 	{ CANDIDATES_SANDBOX,  put_sandboxes },
+	{ CANDIDATES_CREDENTIAL, put_credentials },
 	{ CANDIDATES_TOPIC,    put_topics },
 };
 /* clang-format on */

@@ -125,6 +125,7 @@ static void call_done(struct command_call *c)
 	strv_free(c->env_files);
 	strv_free(c->k0);
 	strv_free(c->allow);
+	strv_free(c->hosts);
 	strv_free(c->from_checkpoint);
 	config_free(c->config);
 	lane_pass_free(c->pass);

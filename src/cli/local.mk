@@ -6,6 +6,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-bundle.c \
 	src/cli/cmd-check.c \
 	src/cli/cmd-completion.c \
+	src/cli/cmd-credential.c \
 	src/cli/cmd-deny.c \
 	src/cli/cmd-df.c \
 	src/cli/cmd-diff.c \
@@ -21,6 +22,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-help.c \
 	src/cli/cmd-key.c \
 	src/cli/cmd-ledger-admin.c \
+	src/cli/cmd-ledger-export.c \
 	src/cli/cmd-ledger-show.c \
 	src/cli/cmd-ledger-tail.c \
 	src/cli/cmd-ledger-verify.c \

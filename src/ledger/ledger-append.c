@@ -73,7 +73,7 @@ static int put_bodies(struct ledger *l, struct seal *s, const struct strbuf *bod
 int ledger_put_event(struct ledger *l, struct seal *s, const struct ledger_event *e, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf body = { 0 };
-	int r = record_body(e, &body, f);
+	int r = record_body(e, l->redact, &body, f);
 
 	return r < 0 ? r : put_bodies(l, s, &body, 1, f);
 }
@@ -158,7 +158,7 @@ static int append(struct ledger *l, const struct ledger_event *events, size_t n,
 			return fault_errno(f, ENOMEM, "ledger records");
 	}
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = record_body(&events[i], &bodies[i], f);
+		r = record_body(&events[i], l->redact, &bodies[i], f);
 	if (r == 0)
 		r = append_bodies(l, bodies, n, class, ret, f);
 	for (size_t i = 0; i < n; i++)
@@ -187,4 +187,9 @@ int ledger_append(struct ledger *l, const struct ledger_event *events, size_t n,
 	if (ret_mark)
 		*ret_mark = mark;
 	return 0;
+}
+
+void ledger_set_redact(struct ledger *l, const struct redact *rules)
+{
+	l->redact = rules;
 }

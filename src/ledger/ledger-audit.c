@@ -12,6 +12,7 @@
 #include "ledger/ledger-record.h"
 
 struct audit {
+	const struct redact *redact; /* NULL: none */
 	int fd;
 	struct ledger_mark mark;
 	uint64_t bytes;
@@ -36,12 +37,18 @@ int audit_open(int dirfd, const char *name, struct audit **ret, struct fault *f)
 	a = malloc(sizeof(*a));
 	if (!a)
 		return fault_errno(f, ENOMEM, "audit '%s'", name);
+	a->redact = NULL;
 	a->fd = TAKE_FD(fd);
 	a->mark = (struct ledger_mark){ 0 };
 	a->bytes = 0;
 	memcpy(a->boot, boot, sizeof(boot));
 	*ret = TAKE_PTR(a);
 	return 0;
+}
+
+void audit_set_redact(struct audit *a, const struct redact *rules)
+{
+	a->redact = rules;
 }
 
 int audit_append(struct audit *a, const struct ledger_event *e, struct fault *f)
@@ -58,7 +65,7 @@ int audit_append(struct audit *a, const struct ledger_event *e, struct fault *f)
 	size_t len;
 	int r;
 
-	r = record_body(e, &body, f);
+	r = record_body(e, a->redact, &body, f);
 	if (r < 0)
 		return fault_wrap(f, r, "audit");
 	len = record_write(a->line, &front, body.text, body.len, NULL, &head);

@@ -15,6 +15,8 @@ struct audit;
 int audit_open(int dirfd, const char *name, struct audit **ret, struct fault *f) _must_check_;
 int audit_append(struct audit *a, const struct ledger_event *e,
 		 struct fault *f) _must_check_; /* not synced */
+struct redact;
+void audit_set_redact(struct audit *a, const struct redact *rules); /* as ledger_set_redact */
 struct ledger_mark audit_mark(const struct audit *a);
 /* The last complete record of a chain that another process wrote. -ENODATA: none. */
 int audit_read_mark(int dirfd, const char *name, struct ledger_mark *ret) _must_check_;

@@ -39,7 +39,8 @@ struct ledger {
 	char boot[9];
 	uint64_t segment_max;
 	uint64_t (*wall_us)(void);
-	char *buf; /* lines to be written */
+	const struct redact *redact; /* of this process, besides the built-in rules; NULL: none */
+	char *buf;		     /* lines to be written */
 	size_t len, room;
 	uint64_t written_index;	    /* records up to here may include ours */
 	uint64_t unsynced_since_ns; /* 0: nothing unsynced */

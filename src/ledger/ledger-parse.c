@@ -387,7 +387,10 @@ struct span record_get(const struct record *r, const char *key)
 bool record_get_u64(const struct record *r, const char *key, uint64_t *ret)
 {
 	struct span s = record_get(r, key);
-	struct parser c = { s.at, s.at + s.len };
+	struct parser c = { s.at, s.at };
 
-	return s.at && take_u64(&c, ret) && c.at == c.end;
+	if (!s.at)
+		return false;
+	c.end += s.len;
+	return take_u64(&c, ret) && c.at == c.end;
 }

@@ -25,36 +25,80 @@ static bool is_name(const char *text)
 	return len > 0 && len <= 32 && text[len] == '\0';
 }
 
-static int read_peer(const struct jdoc *d, struct peer *p, struct fault *f)
+static int require_keys(const struct jdoc *d, struct fault *f)
 {
-	static const char *const keys[] = { "name", "path", "send", "type", NULL };
-	const char *name = jdoc_get_string(d, "name"), *path = jdoc_get_string(d, "path");
-	const char *type = jdoc_get_string(d, "type"), *send = jdoc_get_string(d, "send");
+	static const char *const keys[] = { "address", "format", "name", "path", "send", "type", NULL };
 
-	if (d->type != JDOC_OBJECT)
-		return refuse(d, f, "a peer must be an object with name, type and path");
 	for (size_t i = 0; i < d->n_members; i++) {
 		size_t k = 0;
 
 		while (keys[k] && strcmp(keys[k], d->members[i].key) != 0)
 			k++;
 		if (!keys[k] || d->members[i].value->type != JDOC_STRING)
-			return refuse(d->members[i].value, f,
-				      "a peer has only name, type, path and send, all strings");
+			return refuse(
+				d->members[i].value, f,
+				"a peer has only name, type, path, send, address and format, all strings");
 	}
-	if (!is_name(name))
-		return refuse(d, f, "name of a peer must be 1 to 32 of a-z, 0-9 and '-'");
+	return 0;
+}
+
+static int read_local(const struct jdoc *d, struct peer *p, struct fault *f)
+{
+	const char *path = jdoc_get_string(d, "path"), *send = jdoc_get_string(d, "send");
+
+	if (jdoc_get(d, "address") || jdoc_get(d, "format"))
+		return refuse(d, f, "address and format belong to type syslog");
 	if (!path || path[0] != '/')
 		return refuse(d, f, "path of a peer must be absolute");
-	p->type = type ? sink_type(type) : PEER_NONE;
-	if (p->type == PEER_NONE)
-		return refuse(d, f, "type of a peer must be dgram, stream or file");
 	if (send && strcmp(send, "checkpoints") != 0 && strcmp(send, "records") != 0)
 		return refuse(d, f, "send of a peer must be checkpoints or records");
 	p->records = send && strcmp(send, "records") == 0;
-	p->name = strdup(name);
 	p->path = strdup(path);
-	return p->name && p->path ? 0 : fault_errno(f, ENOMEM, "peer '%s'", name);
+	return p->path ? 0 : fault_errno(f, ENOMEM, "peer");
+}
+
+static int read_syslog(const struct jdoc *d, struct peer *p, struct fault *f)
+{
+	const char *address = jdoc_get_string(d, "address"), *send = jdoc_get_string(d, "send");
+	const char *format = jdoc_get_string(d, "format");
+	struct sockaddr_storage addr;
+	socklen_t len;
+
+	if (jdoc_get(d, "path"))
+		return refuse(d, f, "a peer of type syslog has an address and no path");
+	if (!address || syslog_address_parse(address, &addr, &len) < 0)
+		return refuse(
+			d, f,
+			"address of a peer must be numbers: \"192.0.2.1:601\" or \"[2001:db8::1]:601\"");
+	if (send && strcmp(send, "records") != 0)
+		return refuse(d, f, "a peer of type syslog receives records");
+	p->format = format ? export_format_parse(format) : EXPORT_CEF;
+	if (p->format == EXPORT_NONE)
+		return refuse(d, f, "format of a peer must be one of " EXPORT_FORMATS);
+	p->records = true;
+	p->path = strdup(address);
+	return p->path ? 0 : fault_errno(f, ENOMEM, "peer");
+}
+
+static int read_peer(const struct jdoc *d, struct peer *p, struct fault *f)
+{
+	const char *name = jdoc_get_string(d, "name"), *type = jdoc_get_string(d, "type");
+	int r;
+
+	if (d->type != JDOC_OBJECT)
+		return refuse(d, f, "a peer must be an object with name, type and path or address");
+	r = require_keys(d, f);
+	if (r < 0)
+		return r;
+	if (!is_name(name))
+		return refuse(d, f, "name of a peer must be 1 to 32 of a-z, 0-9 and '-'");
+	p->type = type ? sink_type(type) : PEER_NONE;
+	if (p->type == PEER_NONE)
+		return refuse(d, f, "type of a peer must be dgram, stream, file or syslog");
+	p->name = strdup(name);
+	if (!p->name)
+		return fault_errno(f, ENOMEM, "peer '%s'", name);
+	return p->type == PEER_SYSLOG ? read_syslog(d, p, f) : read_local(d, p, f);
 }
 
 static int read_peers(const struct jdoc *d, struct peers *ret, struct fault *f)

@@ -73,7 +73,10 @@ static int send_socket(int fd, const char *bytes, size_t len, uint64_t deadline_
 	return 0;
 }
 
-/* Read by the peer, not only queued: a queue is lost if its peer dies. */
+/*
+ * Read by the peer, not only queued: a queue is lost if its peer dies.  Over TCP the ioctl counts bytes that the other
+ * host has not acknowledged; the protocol tells no more.
+ */
 static int confirm_socket(int fd, uint64_t deadline_ns, struct fault *f)
 {
 	for (;;) {
@@ -132,9 +135,10 @@ static int confirm_append(int fd, uint64_t deadline_ns, struct fault *f)
 
 /* clang-format off */
 static const struct sink_ops sinks[_PEER_TYPE_MAX] = {
-	[PEER_DGRAM]  = { open_dgram,  send_socket, confirm_socket, "dgram" },
-	[PEER_STREAM] = { open_stream, send_socket, confirm_socket, "stream" },
-	[PEER_APPEND] = { open_append, send_append, confirm_append, "file" },
+	[PEER_DGRAM]  = { open_dgram,  send_socket, confirm_socket, "dgram",  NULL },
+	[PEER_STREAM] = { open_stream, send_socket, confirm_socket, "stream", NULL },
+	[PEER_APPEND] = { open_append, send_append, confirm_append, "file",   NULL },
+	[PEER_SYSLOG] = { syslog_open, send_socket, confirm_socket, "syslog", syslog_frame },
 };
 /* clang-format on */
 

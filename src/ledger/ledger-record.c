@@ -102,7 +102,8 @@ static int put_cut(struct strbuf *out, const char *json, size_t len, struct faul
 	return 0;
 }
 
-static int put_d(const struct ledger_event *e, struct strbuf *out, struct fault *f)
+static int put_d(const struct ledger_event *e, const struct redact *rules, struct strbuf *out,
+		 struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *copy = NULL;
 	_cleanup_strbuf_ struct strbuf json = { 0 }, ascii = { 0 };
@@ -115,7 +116,7 @@ static int put_d(const struct ledger_event *e, struct strbuf *out, struct fault 
 	}
 	if (!e->verbatim) {
 		copy = jdoc_copy(d);
-		redact_document(copy, NULL, NULL);
+		redact_document(copy, NULL, rules);
 		d = copy;
 	}
 	r = jdoc_write(d, JDOC_CANONICAL, &json, f);
@@ -139,7 +140,7 @@ static bool is_word(const char *text)
 	return len > 0 && len <= 64 && text[len] == '\0';
 }
 
-int record_body(const struct ledger_event *e, struct strbuf *out, struct fault *f)
+int record_body(const struct ledger_event *e, const struct redact *rules, struct strbuf *out, struct fault *f)
 {
 	const char *status = e->status ? e->status : "ok";
 	int r;
@@ -153,7 +154,7 @@ int record_body(const struct ledger_event *e, struct strbuf *out, struct fault *
 	put_name(out, "agent", e->agent);
 	put_name(out, "worker", e->worker);
 	strbuf_printf(out, ",\"status\":\"%s\",\"d\":", status);
-	r = put_d(e, out, f);
+	r = put_d(e, rules, out, f);
 	if (r == 0 && out->broken)
 		r = fault_errno(f, ENOMEM, "text of record");
 	return r < 0 ? fault_wrap(f, r, "ledger event '%s'", e->kind) : 0;

@@ -22,7 +22,8 @@
 #define RECORD_BODY_MAX (LEDGER_LINE_MAX - RECORD_FRONT_MAX - RECORD_SEAL - RECORD_SUFFIX)
 
 /* K to d of one event as text, redacted, ASCII, truncated to fit. Fails only on programming errors. */
-int record_body(const struct ledger_event *e, struct strbuf *out, struct fault *f) _must_check_;
+int record_body(const struct ledger_event *e, const struct redact *rules, struct strbuf *out,
+		struct fault *f) _must_check_; /* RULES may be NULL */
 
 /* Fields that are set when the record is written. */
 struct record_front {

@@ -7,7 +7,8 @@
 #include "ledger/ledger-redact-impl.h"
 #include "ledger/ledger-redact.h"
 
-#define REPLACE_MIN 6 /* minimal length of a word that is replaced inside of others */
+#define REDACTED_B64 "W3JlZGFjdGVkXQ==" /* [redacted] */
+#define REPLACE_MIN 6			/* minimal length of a word that is replaced inside of others */
 
 /* Appends TEXT with each WORD in it replaced by SHOWN.  A short word only in quotes: it may be a part of others. */
 static char *replace_word(const char *text, const char *word, const char *shown)
@@ -66,7 +67,7 @@ static int quoted_init(struct quoted *q, char *const *argv, const struct redact 
 
 static char *redact_quotes(const char *text, const struct quoted *q, const struct redact *rules)
 {
-	_cleanup_free_ char *now = strdup(text);
+	_cleanup_free_ char *now = redact_mask(text, rules);
 
 	for (size_t i = 0; q->shown && q->argv[i] && now; i++)
 		if (*q->argv[i] && !str_eq(q->argv[i], q->shown[i]))
@@ -87,6 +88,27 @@ char *redact_message(const char *text, char *const *argv, const struct redact *r
 		now = redact_quotes(text, &q, rules);
 	quoted_destroy(&q);
 	return now;
+}
+
+/* A key cannot be replaced: a document with a secret in one is not written. */
+static bool is_clean(const char *key, const struct redact *rules)
+{
+	_cleanup_free_ char *masked = redact_has_secrets(rules) ? redact_mask(key, rules) : NULL;
+
+	return !redact_has_secrets(rules) || str_eq(masked, key);
+}
+
+/* Bytes that are not UTF-8: as a whole. */
+static void redact_b64(struct jdoc *d, const struct redact *rules)
+{
+	char *text;
+
+	if (d->type != JDOC_STRING || !d->string || !redact_is_secret_b64(d->string, rules))
+		return;
+	text = strdup(REDACTED_B64);
+	d->broken |= !text;
+	free(d->string);
+	d->string = text;
 }
 
 static void redact_value(struct jdoc *d, const struct quoted *q, const struct redact *rules)
@@ -110,9 +132,13 @@ static void redact_value(struct jdoc *d, const struct quoted *q, const struct re
 			redact_value(d->items[i], q, rules);
 		break;
 	case JDOC_OBJECT:
-		for (size_t i = 0; i < d->n_members; i++)
+		for (size_t i = 0; i < d->n_members; i++) {
+			d->broken |= !is_clean(d->members[i].key, rules);
 			if (!str_eq(d->members[i].key, "b64"))
 				redact_value(d->members[i].value, q, rules);
+			else if (redact_has_secrets(rules))
+				redact_b64(d->members[i].value, rules);
+		}
 		break;
 	case JDOC_NULL:
 	case JDOC_BOOL:

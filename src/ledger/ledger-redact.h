@@ -19,6 +19,12 @@
 #define REDACT_KEY_SIZE 32
 #define REDACT_PLAIN_MIN 8
 
+/* Bytes that are secret wherever they stand, borrowed: a credential that this process has loaded.  Longer than any word. */
+struct redact_secret {
+	const char *at;
+	size_t len;
+};
+
 /* Additions of a site to the built-in lists.  Lists are NULL-terminated or NULL. */
 struct redact {
 	char *const *flags;   /* "--pass-phrase": its value, after '=' or the next word */
@@ -28,6 +34,8 @@ struct redact {
 	bool (*is_file)(const void *arg, const char *name);
 	const void *is_file_arg;
 	bool plain; /* only plain values: nothing that an approver has to read can hide behind one */
+	const struct redact_secret *secrets;
+	size_t n_secrets;
 	bool marked; /* the words were redacted before: their placeholders stay.  Else one is a forgery and replaced */
 };
 
@@ -47,7 +55,7 @@ int redact_sign_word(const struct redact *rules, const char *word, struct digest
 bool redact_shows(const struct redact *rules, const char *word, const char *shown);
 
 /*
- * Redacts every string below D, as a message about ARGV, except "b64" members; an allocation failure marks D broken, so it is not
+ * Redacts every string below D, as a message about ARGV, except "b64" members without a secret of RULES; an allocation failure marks D broken, so it is not
  * written.
  */
 void redact_document(struct jdoc *d, char *const *argv, const struct redact *rules);

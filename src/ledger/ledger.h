@@ -83,6 +83,13 @@ DEFINE_CLEANUP(struct ledger, ledger_free)
 int ledger_append(struct ledger *l, const struct ledger_event *events, size_t n, enum ledger_class class,
 		  struct ledger_mark *ret_mark, struct fault *f) _must_check_;
 
+/*
+ * From now on RULES apply to the records of this handle besides the built-in ones: secrets that this process knows.  Borrowed.
+ * Records that are `verbatim` are not redacted.
+ */
+struct redact;
+void ledger_set_redact(struct ledger *l, const struct redact *rules);
+
 /* Syncs all records written through this handle. */
 int ledger_sync(struct ledger *l, struct fault *f) _must_check_;
 int ledger_sync_due_ms(const struct ledger *l); /* until ledger_sync should be called; -1: nothing to sync */

@@ -6,14 +6,23 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-checkpoint-text.c \
 	src/ledger/ledger-checkpoint.c src/ledger/ledger-checkpoint.h \
 	src/ledger/ledger-claim.c src/ledger/ledger-claim.h \
+	src/ledger/ledger-export-cef.c \
+	src/ledger/ledger-export-impl.h \
+	src/ledger/ledger-export-kind.c \
+	src/ledger/ledger-export-ocsf.c \
+	src/ledger/ledger-export-otlp.c \
+	src/ledger/ledger-export-text.c \
+	src/ledger/ledger-export.c src/ledger/ledger-export.h \
 	src/ledger/ledger-follow.c src/ledger/ledger-follow.h \
 	src/ledger/ledger-impl.h \
 	src/ledger/ledger-lines.c src/ledger/ledger-lines.h \
 	src/ledger/ledger-lock.c \
 	src/ledger/ledger-open.c \
 	src/ledger/ledger-parse.c \
+	src/ledger/ledger-peer-syslog.c \
 	src/ledger/ledger-peer-config.c \
 	src/ledger/ledger-peer-sink.c src/ledger/ledger-peer-sink.h \
+	src/ledger/ledger-peer-syslog.c \
 	src/ledger/ledger-peer.c src/ledger/ledger-peer.h \
 	src/ledger/ledger-reader.c src/ledger/ledger-reader.h \
 	src/ledger/ledger-record.c src/ledger/ledger-record.h \
@@ -22,6 +31,7 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-redact-plain.c \
 	src/ledger/ledger-redact-impl.h \
 	src/ledger/ledger-redact-message.c \
+	src/ledger/ledger-redact-secret.c \
 	src/ledger/ledger-redact-word.c src/ledger/ledger-redact-word.h \
 	src/ledger/ledger-redact.c src/ledger/ledger-redact.h \
 	src/ledger/ledger-repair.c \

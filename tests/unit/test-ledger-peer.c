@@ -3,6 +3,7 @@
 #include "ledger/ledger-peer.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "ledger/ledger-checkpoint.h"
+#include "ledger/ledger-peer-sink.h"
 #include "ledger-fixture.h"
 #include "tap.h"
 
@@ -285,6 +287,14 @@ static void a_wrong_configuration_is_refused_with_its_place(void)
 		"{\"peers\":[{\"name\":\"a\",\"type\":\"file\",\"path\":\"/x\",\"foo\":\"1\"}]}",
 		twice,
 		"{\"peers\":[],\"more\":1}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog\",\"path\":\"/x\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog\",\"address\":\"siem.example.org:601\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog\",\"address\":\"127.0.0.1:601\",\"format\":"
+		"\"leef\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog\",\"address\":\"127.0.0.1:601\",\"send\":"
+		"\"checkpoints\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"file\",\"path\":\"/x\",\"format\":\"cef\"}]}",
 	};
 	_cleanup_place_ struct place p = { 0 };
 
@@ -298,8 +308,192 @@ static void a_wrong_configuration_is_refused_with_its_place(void)
 	}
 }
 
+/* A listener on loopback; PORT in the configuration. */
+static int listen_tcp(uint16_t *port)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				    .sin_port = htons(*port) };
+	socklen_t len = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&addr, len) < 0 || listen(fd, 4) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&addr, &len) < 0)
+		return -1;
+	*port = ntohs(addr.sin_port);
+	return fd;
+}
+
+static bool configure_syslog(const struct place *p, uint16_t port, const char *format)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text),
+		       "{\"peers\":[{\"name\":\"siem\",\"type\":\"syslog\",\"address\":\"127.0.0.1:%u\","
+		       "\"format\":\"%s\"}]}",
+		       port, format);
+	return spit(p, PEER_FILE, text, strlen(text));
+}
+
+/* Messages in TEXT with seq FIRST and the following ones; -1: malformed or out of order. */
+static int count_messages(const char *text, size_t len, int first)
+{
+	int n = 0;
+
+	for (size_t at = 0; at < len; n++) {
+		char *end, want[64];
+		size_t size = strtoul(text + at, &end, 10);
+		_cleanup_free_ char *message = NULL;
+
+		at = (size_t)(end + 1 - text);
+		if (*end != ' ' || size == 0 || at + size > len || !(message = strndup(text + at, size)))
+			return -1;
+		(void)snprintf(want, sizeof(want), " externalId=%d ", first + n);
+		if (!strstr(message, want) || strncmp(message, "<1", 2) != 0 ||
+		    !strstr(message, " custody - ") || !strstr(message, " - CEF:0|custody|") ||
+		    strchr(message, '\n'))
+			return -1;
+		at += size;
+	}
+	return n;
+}
+
+/* Pushes in a child while this process reads until it has N bytes or the peer closes. */
+static size_t receive(const struct place *p, int fd, char *room, size_t size, bool *ret_ok)
+{
+	_cleanup_close_ int client = -EBADF;
+	struct peer_state st;
+	size_t len = 0;
+	int status;
+	ssize_t n;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(!(push(p, &st) && st.behind == 0 && !st.error[0]));
+	client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	while (client >= 0 && (n = recv(client, room + len, size - len, 0)) > 0)
+		len += (size_t)n;
+	*ret_ok = waitpid(pid, &status, 0) == pid && status == 0;
+	return len;
+}
+
+static void DOOR_9_a_syslog_peer_gets_every_record_as_a_message(void)
+{
+	static char room[1 << 20];
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	struct peer_state st;
+	uint16_t port = 0;
+	size_t len;
+	bool ok;
+
+	fd = listen_tcp(&port);
+	CHECK(fd >= 0 && place_make(&p) &&
+	      fill(&p, 40, &(struct ledger_options){ .segment_max = 3000 }, NULL));
+	CHECK(configure_syslog(&p, port, "cef"));
+	len = receive(&p, fd, room, sizeof(room), &ok);
+	CHECK(ok && push(&p, &st) && count_messages(room, len, 0) == (int)st.sent && st.sent >= 40);
+	CHECK(st.lost == 0 && st.behind == 0);
+}
+
+static void DOOR_9_a_syslog_peer_that_was_down_gets_the_rest_from_its_cursor(void)
+{
+	static char room[1 << 20];
+	_cleanup_place_ struct place p = { 0 };
+	int fd;
+	struct peer_state st;
+	uint16_t port = 0;
+	uint64_t sent;
+	size_t len;
+	bool ok;
+
+	fd = listen_tcp(&port);
+	CHECK(fd >= 0 && place_make(&p) && fill(&p, 5, NULL, NULL) && configure_syslog(&p, port, "cef"));
+	len = receive(&p, fd, room, sizeof(room), &ok);
+	(void)close(fd);
+	CHECK(ok && count_messages(room, len, 0) == 5);
+	CHECK(checkpoint(&p, 3) && push(&p, &st) && st.behind == 3 && strstr(st.error, "connect"));
+	sent = st.sent;
+	fd = listen_tcp(&port);
+	CHECK(fd >= 0);
+	len = receive(&p, fd, room, sizeof(room), &ok);
+	CHECK(ok && count_messages(room, len, (int)sent) == 3);
+	CHECK(push(&p, &st) && st.behind == 0 && st.lost == 0);
+	(void)close(fd);
+}
+
+/* The peer ends while more is on the way than its queue takes: nothing of the batch counts as received. */
+static void a_syslog_peer_that_hangs_up_lags(void)
+{
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	struct peer_state st;
+	uint16_t port = 0;
+	int client, size = 4096, status;
+	char byte;
+	pid_t pid;
+
+	fd = listen_tcp(&port);
+	CHECK(fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)) == 0);
+	CHECK(place_make(&p) && fill(&p, 200, NULL, NULL) && configure_syslog(&p, port, "otlp-json"));
+	pid = fork();
+	if (pid == 0) {
+		client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+		_exit(recv(client, &byte, 1, 0) != 1 || close(client) != 0);
+	}
+	CHECK(push_once(&p, &st) && waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(st.behind == 200 && st.sent == 0 && st.error[0]);
+}
+
+static void records_that_are_gone_count_as_lost(void)
+{
+	static char room[1 << 20];
+	_cleanup_place_ struct place p = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	char path[256], first[256];
+	struct peer_state st;
+	uint16_t port = 0;
+	uint64_t *list = NULL;
+	size_t len, n = 0;
+	bool ok;
+	int dir;
+
+	fd = listen_tcp(&port);
+	CHECK(fd >= 0 && place_make(&p) &&
+	      fill(&p, 40, &(struct ledger_options){ .segment_max = 3000 }, NULL));
+	CHECK(configure_syslog(&p, port, "cef") && place_path(&p, "ledger", path));
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(dir >= 0 && segment_list(dir, &list, &n, NULL) == 0 && n > 2);
+	(void)close(dir);
+	CHECK(place_path(&p, FIRST_SEGMENT, first) && unlink(first) == 0);
+	len = receive(&p, fd, room, sizeof(room), &ok);
+	CHECK(ok && push(&p, &st) && st.lost == list[1] && count_messages(room, len, (int)list[1]) > 0);
+	free(list);
+}
+
+static void addresses_of_syslog_are_numbers(void)
+{
+	static const char *const good[] = { "127.0.0.1:601", "[::1]:65535", "[2001:db8::1]:1" };
+	static const char *const bad[] = {
+		"",	   "127.0.0.1", "127.0.0.1:",	   "127.0.0.1:0", "127.0.0.1:65536", "localhost:6",
+		"::1:601", "[::1]",	"[127.0.0.1]:601", ":601",	  "127.0.0.1: 6",    "[::1%lo]:601",
+		"[]:601"
+	};
+	struct sockaddr_storage addr;
+	socklen_t len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		CHECK(syslog_address_parse(good[i], &addr, &len) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(syslog_address_parse(bad[i], &addr, &len) < 0);
+}
+
 TAP_MAIN(T(without_peers_nothing_is_done), T(a_file_gets_every_checkpoint_once),
 	 T(a_file_gets_every_record_across_segments), T(a_peer_that_is_down_lags_and_catches_up),
 	 T(a_peer_that_does_not_read_lags), T(a_stream_that_reads_gets_all_in_order),
-	 T(a_peer_that_is_full_lags_and_catches_up), T(a_kick_returns_at_once_and_delivers),
+	 T(a_peer_that_is_full_lags_and_catches_up), T(DOOR_9_a_syslog_peer_gets_every_record_as_a_message),
+	 T(DOOR_9_a_syslog_peer_that_was_down_gets_the_rest_from_its_cursor),
+	 T(a_syslog_peer_that_hangs_up_lags), T(records_that_are_gone_count_as_lost),
+	 T(addresses_of_syslog_are_numbers), T(a_kick_returns_at_once_and_delivers),
 	 T(a_wrong_configuration_is_refused_with_its_place))

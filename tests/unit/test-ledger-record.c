@@ -19,7 +19,7 @@ static size_t line_of(const struct ledger_event *e, const struct digest *key, ch
 	_cleanup_strbuf_ struct strbuf body = { 0 };
 	struct digest head;
 
-	if (record_body(e, &body, &f) < 0) {
+	if (record_body(e, NULL, &body, &f) < 0) {
 		printf("# %s\n", fault_text(&f));
 		return 0;
 	}
@@ -284,11 +284,11 @@ static void our_own_mistakes_are_refused(void)
 	_cleanup_jdoc_ struct jdoc *odd = jdoc_new_object(), *list = jdoc_new_array();
 
 	jdoc_set_int(odd, "\xc3\xa9", 1);
-	CHECK(record_body(&(struct ledger_event){ .kind = "Upper" }, &b, NULL) == -EINVAL);
-	CHECK(record_body(&(struct ledger_event){ .kind = "" }, &b, NULL) == -EINVAL);
-	CHECK(record_body(&(struct ledger_event){ .kind = "k", .status = "a b" }, &b, NULL) == -EINVAL);
-	CHECK(record_body(&(struct ledger_event){ .kind = "k", .d = odd }, &b, NULL) == -EINVAL);
-	CHECK(record_body(&(struct ledger_event){ .kind = "k", .d = list }, &b, NULL) == -EINVAL);
+	CHECK(record_body(&(struct ledger_event){ .kind = "Upper" }, NULL, &b, NULL) == -EINVAL);
+	CHECK(record_body(&(struct ledger_event){ .kind = "" }, NULL, &b, NULL) == -EINVAL);
+	CHECK(record_body(&(struct ledger_event){ .kind = "k", .status = "a b" }, NULL, &b, NULL) == -EINVAL);
+	CHECK(record_body(&(struct ledger_event){ .kind = "k", .d = odd }, NULL, &b, NULL) == -EINVAL);
+	CHECK(record_body(&(struct ledger_event){ .kind = "k", .d = list }, NULL, &b, NULL) == -EINVAL);
 }
 
 TAP_MAIN(T(the_line_is_the_one_of_the_design), T(a_record_is_read_back), T(everything_is_ascii),

@@ -425,13 +425,45 @@ static void a_message_has_the_placeholders_of_the_command(void)
 	CHECK(got && shown && !strstr(got, "abcd1234") && strstr(got, shown[1] + strlen("--token=")));
 }
 
-TAP_MAIN(T(tokens_of_services_are_recognised), T(headers_and_schemes_are_recognised),
-	 T(attached_and_quoted_spellings_are_recognised), T(names_that_tell_of_secrets_hide_their_values),
-	 T(words_that_are_no_secrets_stay), T(a_flags_value_in_the_next_word_is_hidden),
-	 T(values_are_hidden_to_their_end), T(commands_behind_a_secret_stay),
-	 T(messages_show_no_word_that_the_command_hides), T(a_site_adds_flags_and_headers),
-	 T(documents_are_searched_to_their_leaves), T(an_approver_reads_all_but_plain_values),
-	 T(an_approver_reads_the_program_and_options), T(a_typed_placeholder_is_replaced),
-	 T(an_approver_reads_options_expansions_and_commands), T(an_approver_reads_names_of_files),
-	 T(placeholders_tell_values_apart), T(placeholders_stay_where_custody_wrote_them),
-	 T(a_message_has_the_placeholders_of_the_command))
+/* Values that the process has loaded: they look like nothing that other rules know. */
+static void DOOR_2_loaded_secrets_are_replaced_wherever_they_are(void)
+{
+	static const char pem[] =
+		"-----BEGIN-----\nfirst line of the key body\nsecond line of the key body\nend";
+	static const struct redact_secret secrets[] = { { "plain words as value", 20 },
+							{ "abcabc", 6 },
+							{ pem, sizeof(pem) - 1 } };
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "plain words as value", "[redacted]" },
+		{ "xplain words as valuex", "x[redacted]x" },
+		{ "url?q=plain words as value&r=plain words as value", "url?q=[redacted]&r=[redacted]" },
+		{ "plain words as valu", "plain words as valu" },
+		{ "abcabcabc", "[redacted]" }, /* two that overlap */
+		{ "x\nsecond line of the key body\ny", "x\n[redacted]\ny" },
+		{ "the end", "the end" },
+	};
+	const struct redact rules = { .secrets = secrets, .n_secrets = ARRAY_SIZE(secrets) };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *const argv[] = { (char *)"echo", (char *)cases[i].text, NULL };
+		_cleanup_free_ char *text = redact_text(cases[i].text, &rules);
+		_cleanup_free_ char *message = redact_message(cases[i].text, NULL, &rules);
+		_cleanup_strv_ char **words = redact_argv(argv, &rules);
+
+		CHECK(str_eq(text, cases[i].want) && str_eq(message, cases[i].want) && words &&
+		      str_eq(words[1], cases[i].want));
+	}
+}
+
+TAP_MAIN(T(DOOR_2_loaded_secrets_are_replaced_wherever_they_are), T(tokens_of_services_are_recognised),
+	 T(headers_and_schemes_are_recognised), T(attached_and_quoted_spellings_are_recognised),
+	 T(names_that_tell_of_secrets_hide_their_values), T(words_that_are_no_secrets_stay),
+	 T(a_flags_value_in_the_next_word_is_hidden), T(values_are_hidden_to_their_end),
+	 T(commands_behind_a_secret_stay), T(messages_show_no_word_that_the_command_hides),
+	 T(a_site_adds_flags_and_headers), T(documents_are_searched_to_their_leaves),
+	 T(an_approver_reads_all_but_plain_values), T(an_approver_reads_the_program_and_options),
+	 T(a_typed_placeholder_is_replaced), T(an_approver_reads_options_expansions_and_commands),
+	 T(an_approver_reads_names_of_files), T(placeholders_tell_values_apart),
+	 T(placeholders_stay_where_custody_wrote_them), T(a_message_has_the_placeholders_of_the_command))
