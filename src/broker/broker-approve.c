@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "approval/request.h"
+#include "base/str.h"
+#include "broker/broker-impl.h"
+#include "ledger/ledger-redact.h"
+
+/*
+ * Levels B and C by the pipeline of a run: a grant for the digest of tool and parameters is reserved and consumed, or a request
+ * is filed.  Nothing here waits for a person: the call is refused, and repeated after the approval.
+ */
+#define SCHEMA "custody.tool/1"
+
+/* The document that an approver reads.  Secrets in it are redacted as in records; a placeholder has the digits of the value. */
+static int describe(const struct broker_server *s, const struct broker_tool *t, const struct jdoc *params,
+		    struct jdoc **ret, struct fault *f)
+{
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	const struct ledger_run *run = s->job->run;
+	char digest[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+
+	digest_to_hex(&t->digest, digest + sizeof("sha256:") - 1);
+	jdoc_set_string(d, "schema", SCHEMA);
+	jdoc_set_string(d, "lane", run->lane);
+	jdoc_set_string(d, "subject", run->digest ? run->digest : "");
+	jdoc_set_string(d, "tool", t->name);
+	jdoc_set_string(d, "declaration", digest);
+	jdoc_set(d, "params", jdoc_copy(params));
+	redact_document(d, NULL, run->redact);
+	if (!d || d->broken)
+		return fault_errno(f, ENOMEM, "tool");
+	*ret = TAKE_PTR(d);
+	return 0;
+}
+
+static int digest_of(const struct jdoc *d, struct digest *ret, struct fault *f)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	int r = jdoc_write(d, JDOC_CANONICAL, &text, f);
+
+	if (r == 0)
+		digest_bytes(text.text, text.len, ret);
+	return r;
+}
+
+static int obtain(struct decision *d, const struct decision_question *q, struct fault *f)
+{
+	int r = decision_approve(d, q, f);
+
+	return r < 0 ? r : decision_consume(d, f);
+}
+
+/* The text is for a process inside: no path and no name of the host. */
+static int explain(const struct broker_server *s, const struct digest *digest, char level, struct fault *f)
+{
+	char hex[DIGEST_HEX_SIZE];
+
+	digest_to_hex(digest, hex);
+	return fault_set(f, EACCES,
+			 "level %c needs approval of this call: on the host: custody approve %.*s --lane %s, "
+			 "then call it again",
+			 level, REQUEST_ID_SIZE - 1, hex, s->values.lane);
+}
+
+int broker_approve(void *arg, const struct broker_tool *t, const struct jdoc *params, struct fault *f)
+{
+	struct broker_server *s = arg;
+	const struct broker_job *job = s->job;
+	_cleanup_jdoc_ struct jdoc *document = NULL;
+	_cleanup_decision_ struct decision d = DECISION_NONE;
+	_cleanup_fault_ struct fault why = { 0 };
+	char *const argv[] = { (char *)"tool", (char *)t->name, NULL };
+	char id[SESSION_ID_SIZE];
+	struct digest digest;
+	struct decision_question q = { .digest = &digest,
+				       .argv = argv,
+				       .security = SECURITY_OFF,
+				       .governance = job->governance,
+				       .once = true };
+	int r = describe(s, t, params, &document, &why);
+
+	if (r == 0)
+		r = digest_of(document, &digest, &why);
+	if (r == 0)
+		r = clock_session_id(id, &why);
+	if (r < 0)
+		return fault_set(f, -r, "the approval cannot be looked up");
+	q.document = document;
+	d.dirs = job->dirs;
+	d.config = job->config;
+	d.run = *job->run;
+	d.run.audit = NULL;
+	/* A reservation of its own: the session's grant is the run's. */
+	d.run.session = id;
+	d.ledger = s->ledger;
+	d.verdict = calloc(1, sizeof(*d.verdict));
+	if (d.verdict) {
+		d.verdict->decision = DECISION_ASK;
+		d.verdict->level = t->level;
+		r = decision_describe(&d, &digest, &why);
+		if (r == 0)
+			r = obtain(&d, &q, &why);
+		if (r < 0)
+			(void)!decision_release(&d, "tool", NULL);
+	}
+	d.ledger = NULL;
+	return d.verdict && r == 0 ? 0 : explain(s, &digest, t->level, f);
+}
