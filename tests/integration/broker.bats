@@ -380,6 +380,7 @@ time.sleep(1000)' >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
 		RUN_PID=$!
 		wait_until grep -q ready "$CUSTODY_HOME/out"
 		kill -9 "$(pgrep -x custody-broker -P $RUN_PID)"
+		wait_until is_gone $RUN_PID
 		status=0
 		wait $RUN_PID || status=$?
 		[ "$status" -eq 125 ]
