@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,25 @@ static int digest_of(const struct jdoc *d, struct digest *ret, struct fault *f)
 	if (r == 0)
 		digest_bytes(text.text, text.len, ret);
 	return r;
+}
+
+/* The operator has judged the tool: nothing here knows what it does, so the axes keep their worst values. */
+static struct verdict *declared_verdict(const struct broker_tool *t)
+{
+	_cleanup_verdict_ struct verdict *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->decision = DECISION_ASK;
+	v->level = t->level;
+	v->reasons[0].id = "tool-level";
+	if (asprintf(&v->reasons[0].text, "custody.json declares level %c for calls of this tool", t->level) <
+	    0) {
+		v->reasons[0].text = NULL;
+		return NULL;
+	}
+	v->n_reasons = 1;
+	return TAKE_PTR(v);
 }
 
 static int obtain(struct decision *d, const struct decision_question *q, struct fault *f)
@@ -96,10 +116,8 @@ int broker_approve(void *arg, const struct broker_tool *t, const struct jdoc *pa
 	/* A reservation of its own: the session's grant is the run's. */
 	d.run.session = id;
 	d.ledger = s->ledger;
-	d.verdict = calloc(1, sizeof(*d.verdict));
+	d.verdict = declared_verdict(t);
 	if (d.verdict) {
-		d.verdict->decision = DECISION_ASK;
-		d.verdict->level = t->level;
 		r = decision_describe(&d, &digest, &why);
 		if (r == 0)
 			r = obtain(&d, &q, &why);
