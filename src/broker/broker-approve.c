@@ -15,22 +15,56 @@
  */
 #define SCHEMA "custody.tool/1"
 
-/* The document that an approver reads.  Secrets in it are redacted as in records; a placeholder has the digits of the value. */
+static int write_text(const struct jdoc *d, struct strbuf *out, struct digest *ret, struct fault *f)
+{
+	int r = jdoc_write(d, JDOC_CANONICAL, out, f);
+
+	if (r == 0)
+		digest_bytes(out->text, out->len, ret);
+	return r;
+}
+
+/*
+ * The parameters as the request shows them.  Only plain values of secrets are redacted, so that an approver reads everything that a
+ * program could act upon.
+ */
+static int show_params(const struct broker_server *s, const struct strbuf *text, struct jdoc **ret,
+		       struct fault *f)
+{
+	struct redact rules = s->job->run->redact ? *s->job->run->redact : (struct redact){ 0 };
+	_cleanup_free_ char *shown = NULL;
+
+	rules.plain = true;
+	shown = redact_text(text->text, &rules);
+	if (!shown)
+		return fault_errno(f, ENOMEM, "tool");
+	return jdoc_parse(shown, strlen(shown), "params", NULL, ret, f);
+}
+
+/* The document that is approved.  It is bound to the true parameters, whatever their text shows. */
 static int describe(const struct broker_server *s, const struct broker_tool *t, const struct jdoc *params,
 		    struct jdoc **ret, struct fault *f)
 {
-	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
+	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object(), *shown = NULL;
+	_cleanup_strbuf_ struct strbuf text = { 0 };
 	const struct ledger_run *run = s->job->run;
-	char digest[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:";
+	char digest[sizeof("sha256:") + DIGEST_HEX_SIZE] = "sha256:", hex[DIGEST_HEX_SIZE];
+	struct digest bound;
+	int r = write_text(params, &text, &bound, f);
 
+	if (r == 0)
+		r = show_params(s, &text, &shown, f);
+	if (r < 0)
+		return r;
 	digest_to_hex(&t->digest, digest + sizeof("sha256:") - 1);
+	digest_to_hex(&bound, hex);
 	jdoc_set_string(d, "schema", SCHEMA);
 	jdoc_set_string(d, "lane", run->lane);
 	jdoc_set_string(d, "subject", run->digest ? run->digest : "");
 	jdoc_set_string(d, "tool", t->name);
 	jdoc_set_string(d, "declaration", digest);
-	jdoc_set(d, "params", jdoc_copy(params));
-	redact_document(d, NULL, run->redact);
+	jdoc_set_string(d, "params_sha256", hex);
+	jdoc_set(d, "params", TAKE_PTR(shown));
 	if (!d || d->broken)
 		return fault_errno(f, ENOMEM, "tool");
 	*ret = TAKE_PTR(d);
@@ -40,11 +74,8 @@ static int describe(const struct broker_server *s, const struct broker_tool *t, 
 static int digest_of(const struct jdoc *d, struct digest *ret, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
-	int r = jdoc_write(d, JDOC_CANONICAL, &text, f);
 
-	if (r == 0)
-		digest_bytes(text.text, text.len, ret);
-	return r;
+	return write_text(d, &text, ret, f);
 }
 
 /* The operator has judged the tool: nothing here knows what it does, so the axes keep their worst values. */

@@ -302,6 +302,27 @@ assert call("comment", {"issue_number": 5, "text": "a"}) == ""'
 	"$CUSTODY" ledger verify >/dev/null
 }
 
+@test "ISO-9: a request shows no plain secret of the parameters, and an approval counts for the true ones" {
+	tools "$(tool deploy "[\"/bin/sh\",\"-c\",\"cat >>$DONE/deploy\"]" '{"level": "B"}')"
+	profile deploy
+	printf 'swordfish4711 swordfish0815' >"$CUSTODY_HOME/work/planted"
+	code='print([call("deploy", {"password": word})[0:1] for word in open("planted").read().split()])'
+	inside "$code"
+	[ "$output" = "[['approval'], ['approval']]" ]
+	[ "$("$CUSTODY" pending --json | jq '.requests | length')" -eq 2 ]
+	run grep -rl swordfish "$CUSTODY_ROOT"
+	[ -z "$output" ]
+	run "$CUSTODY" approve --yes "$("$CUSTODY" pending --json | jq -r '.requests[0].id')"
+	assert_status 0
+	inside "$code"
+	[ "$(wc -l <"$DONE/deploy")" -eq 1 ]
+	# More than a plain value could be another command: the approver reads it.
+	printf 'x; drop everything' >"$CUSTODY_HOME/work/planted"
+	inside 'print(call("deploy", {"password": open("planted").read()}))'
+	[ "$output" = "['approval']" ]
+	grep -rqF 'x; drop everything' "$CUSTODY_ROOT/sandbox/requests"
+}
+
 @test "ISO-9: a tool that hangs, floods, forks or fails is killed with every process that it left" {
 	local user
 	for user in root user; do
