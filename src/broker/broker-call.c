@@ -146,5 +146,5 @@ void broker_call_end(struct broker_server *s, struct broker_client *c)
 		else
 			fail(s, c, "output", "the tool's output is neither JSON nor text");
 	}
-	strbuf_done(&c->output);
+	broker_tool_forget(c);
 }

@@ -19,11 +19,8 @@ void broker_client_close(struct broker_client *c)
 	}
 	c->fd = fd_close(c->fd);
 	free(c->in);
-	if (c->params)
-		explicit_bzero(c->params, c->params_len);
-	free(c->params);
+	broker_tool_forget(c);
 	strbuf_done(&c->out);
-	strbuf_done(&c->output);
 	*c = (struct broker_client){ .fd = -EBADF, .process = BROKER_PROCESS_NONE };
 }
 

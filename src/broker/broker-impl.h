@@ -91,6 +91,7 @@ int broker_tool_begin(struct broker_server *s, struct broker_client *c, const st
 		      struct jdoc **ret_data, struct fault *f) _must_check_; /* 1: it runs; 0: done */
 void broker_tool_feed(struct broker_client *c);
 void broker_tool_drain(struct broker_client *c);
+void broker_tool_forget(struct broker_client *c); /* parameters that were not read, and the output */
 
 /* broker-approve.c */
 int broker_approve(void *arg, const struct broker_tool *t, const struct jdoc *params,

@@ -90,8 +90,10 @@ static int execute(const struct broker_server *s, struct broker_client *c, const
 	c->params = strbuf_take(&text);
 	if (!c->params)
 		return fault_set(f, ENOMEM, "out of memory");
-	if (broker_process_start(c->tool->declared->exec, env, &c->process, NULL) < 0)
+	if (broker_process_start(c->tool->declared->exec, env, &c->process, NULL) < 0) {
+		broker_tool_forget(c);
 		return fault_set(f, EIO, "the tool cannot be started");
+	}
 	c->failed = NULL;
 	c->state = BROKER_RUNNING;
 	c->until_ns = clock_boot_ns() + c->tool->declared->timeout_s * 1000 * MS;
@@ -125,9 +127,15 @@ void broker_tool_feed(struct broker_client *c)
 	if (n > 0 && c->params_at < c->params_len)
 		return;
 	c->process.in = fd_close(c->process.in);
-	explicit_bzero(c->params, c->params_len);
+}
+
+void broker_tool_forget(struct broker_client *c)
+{
+	if (c->params)
+		explicit_bzero(c->params, c->params_len);
 	free(c->params);
 	c->params = NULL;
+	strbuf_done(&c->output);
 }
 
 void broker_tool_drain(struct broker_client *c)
