@@ -525,7 +525,7 @@ assert call("use", {"x": open("planted").read()}) == ""'
 	assert_status 0
 	[ "${lines[*]}" = '"pong" 0 {} 0 1 1 1 64 64 64' ]
 	assert_stderr_has 'custody-call: tool: '
-	suite_profile plain '{}'
+	suite_profile plain '{"enforce": {"optional": ["memory-limit", "pids-limit", "cpu-limit"]}}'
 	cp "$(dirname "$CUSTODY")/../libexec/custody/custody-call" "$CUSTODY_HOME/work/" 2>/dev/null || skip "not an installed build"
 	custody_run --profile "$PROFILE" -- ./custody-call ping
 	assert_status 125
