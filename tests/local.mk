@@ -37,6 +37,8 @@ unit_tests += tests/unit/test-exec-socket tests/unit/test-exit-reason tests/unit
 # approval
 unit_tests += tests/unit/test-approver tests/unit/test-grant tests/unit/test-grant-race tests/unit/test-pin tests/unit/test-request \
 	tests/unit/test-request-command tests/unit/test-standing
+# broker
+unit_tests += tests/unit/test-broker
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \
 	tests/unit/test-evidence-scope tests/unit/test-evidence-source
@@ -58,7 +60,9 @@ noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approv
 	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-files.h tests/unit/overlay-fixture.h tests/unit/overlay-play.h tests/unit/policy-fixture.h \
 	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
-# Parts of custody-init, which is no library.
+# Parts of custody-init and custody-call, which are no libraries.
+tests_unit_test_broker_SOURCES = tests/unit/test-broker.c src/call/call-reply.c src/call/call-reply.h
+tests_unit_test_broker_LDADD = $(LDADD) $(CRYPT_LIBS)
 tests_unit_test_init_SOURCES = tests/unit/test-init.c $(init_parsers) \
 	src/init/init-options.c src/init/init-options.h src/init/init-rt.h
 tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/lib/init-peer.c
@@ -106,9 +110,13 @@ tests_unit_test_doctor_LDADD = librun.a liboci.a $(LDADD)
 tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
-fuzz_targets = tests/fuzz/fuzz-card tests/fuzz/fuzz-credential-answer tests/fuzz/fuzz-engine-merge tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant \
-	tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-profile tests/fuzz/fuzz-reflog \
+fuzz_targets = tests/fuzz/fuzz-broker tests/fuzz/fuzz-card tests/fuzz/fuzz-credential-answer tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-engine-merge \
+	tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export \
+	tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-profile \
+	tests/fuzz/fuzz-reflog \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject
+tests_fuzz_fuzz_broker_SOURCES = tests/fuzz/fuzz-broker.c src/call/call-reply.c src/call/call-reply.h
+tests_fuzz_fuzz_broker_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_credential_answer_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_engine_merge_LDADD = libengine.a $(fuzz_libs)

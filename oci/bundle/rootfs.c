@@ -120,6 +120,8 @@ static int make_points(const struct rootfs *r, const struct subject *s, struct f
 		ret = make_point(r, s, subject_work_target(s), true, f);
 	if (ret >= 0 && s->profile->process_init)
 		ret = rootfs_make_file(r, &INIT_PATH[1], NULL, 0, f);
+	if (ret >= 0 && subject_has_broker(s))
+		ret = rootfs_make_file(r, &CALL_PATH[1], NULL, 0, f);
 	if (ret >= 0 && s->profile->process_init && r->portable)
 		ret = rootfs_make_dir(r, &INIT_GATE_DIR[1], f);
 	if (ret >= 0 && s->profile->workspace == PROFILE_WORKSPACE_RW && operand_needs_lower(s))

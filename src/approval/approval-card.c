@@ -322,10 +322,8 @@ static void add_reach(struct card *c, const struct approval_card_facts *k)
 		 none			   ? "none"
 		 : str_eq(network, "host") ? "every network that this host can reach"
 					   : "(unknown)");
-	if (broker && broker->type != JDOC_NULL) {
-		approval_card_put_json(&b, broker);
-		approval_card_add_built(c, "tools", CARD_WARN, &b);
-	}
+	if (broker && broker->type != JDOC_NULL)
+		approval_card_add_tools(c, broker);
 	for (size_t i = 0; env && env->type == JDOC_OBJECT && i < env->n_members; i++) {
 		strbuf_puts(&b, i ? ", " : "");
 		card_put_word(&b, env->members[i].key);
@@ -466,6 +464,10 @@ static bool add_confinement(struct card *c, const struct approval_card_facts *k)
 
 	if (approval_card_is_engine(k))
 		return approval_card_add_engine(c, k);
+	if (approval_card_is_tool(k)) {
+		approval_card_add_tool(c, k);
+		return false;
+	}
 	add_optional(c, k);
 	node = add_writes(c, k);
 	add_reads(c, k);

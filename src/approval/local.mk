@@ -1,6 +1,6 @@
 # approval: requests, grants, keys, PIN, rules of approval; asking for it
 libcore_a_SOURCES += \
-	src/approval/approval-card-engine.c src/approval/approval-card-impl.h \
+	src/approval/approval-card-engine.c src/approval/approval-card-tool.c src/approval/approval-card-impl.h \
 	src/approval/approval-card.c src/approval/approval-card.h \
 	src/approval/approval-obtain-impl.h \
 	src/approval/approval-obtain.c src/approval/approval-obtain.h \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +22,8 @@ struct showing {
 	struct session_note note;
 	struct strbuf records; /* items of a JSON list, or the lines of the records */
 	size_t n;
-	char *evidence; /* path in session.end; NULL: no evidence */
+	uint64_t calls, refusals; /* of tools */
+	char *evidence;		  /* path in session.end; NULL: no evidence */
 	bool json;
 	char session[SESSION_ID_SIZE + 2]; /* as in a record */
 };
@@ -46,6 +48,17 @@ static void take_evidence(struct showing *s, const struct record *r)
 	s->evidence = strdup(d->string);
 }
 
+/* A record of refusals may stand for many. */
+static void count_tools(struct showing *s, const struct record *r)
+{
+	uint64_t more;
+
+	if (record_kind_is(r, "tool.call"))
+		s->calls++;
+	if (record_kind_is(r, "tool.refused"))
+		s->refusals += record_get_u64(r, "more", &more) ? more : 1;
+}
+
 static int take_record(const struct record *r, void *arg)
 {
 	struct showing *s = arg;
@@ -53,6 +66,7 @@ static int take_record(const struct record *r, void *arg)
 	if (!ledger_session_has(s->session, r))
 		return 0;
 	take_evidence(s, r);
+	count_tools(s, r);
 	if (s->json) {
 		strbuf_puts(&s->records, s->n ? "," : "");
 		strbuf_add(&s->records, r->line, r->len - 1);
@@ -102,6 +116,12 @@ static int print_json(const struct command_call *c, const struct showing *s, str
 
 	if (s->evidence)
 		jdoc_set_string(o, "evidence", s->evidence);
+	if (s->calls || s->refusals) {
+		struct jdoc *tools = jdoc_set_object(o, "tools");
+
+		jdoc_set_int(tools, "calls", (int64_t)s->calls);
+		jdoc_set_int(tools, "refused", (int64_t)s->refusals);
+	}
 	jdoc_set(o, "log", log ? jdoc_new_string(log) : jdoc_new_null());
 	r = jdoc_write(o, JDOC_CANONICAL, &text, f);
 	if (r < 0)
@@ -181,6 +201,8 @@ static void print_people(const struct command_call *c, const struct showing *s)
 	print_field("reason", n->reason);
 	if (n->reason)
 		printf("%-10s %d\n", "status", n->code);
+	if (s->calls || s->refusals)
+		printf("%-10s %" PRIu64 " calls, %" PRIu64 " refused\n", "tools", s->calls, s->refusals);
 	print_field("evidence", s->evidence ? s->evidence : n->evidence);
 	print_field("log", log);
 	if (n->kept)

@@ -135,6 +135,25 @@ static int finish_rules(struct config *c, const char *admin_label, struct fault 
 	return 0;
 }
 
+static int finish_tools(struct config *c, struct fault *f)
+{
+	const struct jdoc *list = jdoc_get(jdoc_get(c->document, "broker"), "tools");
+
+	for (size_t i = 0; i < c->n_tools; i++) {
+		const struct config_tool *t = &c->tools[i];
+
+		if (t->exec[0][0] != '/')
+			return key_fault_set(f, list->items[i],
+					     "'broker.tools': '%s': exec must begin with an absolute path",
+					     t->name);
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(c->tools[k].name, t->name))
+				return key_fault_set(f, list->items[i],
+						     "'broker.tools': two tools are called '%s'", t->name);
+	}
+	return 0;
+}
+
 static int finish_ids(struct config *c, struct fault *f)
 {
 	const struct jdoc *v = jdoc_get(c->document, "id_range");
@@ -167,6 +186,8 @@ int config_finish(struct config *c, const char *admin_label, struct fault *f)
 		r = finish_provenance(c, f);
 	if (r == 0)
 		r = finish_rules(c, admin_label, f);
+	if (r == 0)
+		r = finish_tools(c, f);
 	if (r == 0)
 		r = finish_ids(c, f);
 	return r;

@@ -66,6 +66,20 @@ struct config_peer {
 	unsigned int records; /* 1: all records, 0: checkpoints */
 };
 
+/* A tool that the broker executes: `broker.tools`, docs/design/broker.md. */
+struct config_tool {
+	char *name;
+	char **exec;	      /* argv; the program is absolute */
+	char **env;	      /* names of variables of the supervisor's environment */
+	char **scope;	      /* "PARAM=VALUE": the parameter must be equal to that value of the session */
+	unsigned int level;   /* 0, 1, 2: A, B, C */
+	unsigned int network; /* enum network_class: test or prod */
+	uint64_t timeout_s, output_max;
+	bool read;   /* changes nothing outside */
+	bool export; /* sends data of the worktree out */
+};
+char config_tool_level(const struct config_tool *t);
+
 /* Commands in a running session: `exec`. */
 enum config_exec {
 	CONFIG_EXEC_DENY,
@@ -101,6 +115,8 @@ struct config {
 	unsigned int exec;	   /* enum config_exec: commands in running sessions */
 	unsigned int engine_security; /* the same: security_profile, of the engine plug-in */
 
+	struct config_tool *tools;
+	size_t n_tools;
 	struct {
 		bool enabled;
 		char *profile; /* of a container that names none: a name, or an absolute path */

@@ -158,10 +158,10 @@ static const struct jdoc *find_section(const struct profile *p, uint32_t support
  * -ENOTSUP for the first section that neither `custody run` nor the arguments of `custody-hook approve`
  * support.  WHY begins with a verb.
  */
-static int require_sections(const struct profile *p, const char *why, struct fault *f)
+static int require_sections(const struct profile *p, uint32_t also, const char *why, struct fault *f)
 {
 	const uint32_t supported = 1u << PROFILE_SECTION_GOVERNANCE | 1u << PROFILE_SECTION_AUDIT |
-				   1u << PROFILE_SECTION_FORENSICS;
+				   1u << PROFILE_SECTION_FORENSICS | also;
 	const char *name;
 	const struct jdoc *section = find_section(p, supported, &name);
 
@@ -177,7 +177,7 @@ static int require_sections(const struct profile *p, const char *why, struct fau
 
 int profile_require_supported(const struct profile *p, struct fault *f)
 {
-	return require_sections(p, "is not implemented in this version", f);
+	return require_sections(p, 1u << PROFILE_SECTION_BROKER, "is not implemented in this version", f);
 }
 
 int profile_require_portable(const struct profile *p, struct fault *f)
@@ -200,7 +200,7 @@ int profile_require_portable(const struct profile *p, struct fault *f)
 			"'custody run' starts and stops fuse-overlayfs: choose a profile with the kernel's "
 			"overlay",
 			p->name);
-	return require_sections(p, "is not supported by the hooks of a bundle", f);
+	return require_sections(p, 0, "is not supported by the hooks of a bundle", f);
 }
 
 int profile_require_lane(const struct profile *p, enum lane lane, struct fault *f)

@@ -5,6 +5,7 @@ librun_a_SOURCES += \
 	src/run/run-approval.c src/run/run-approval.h \
 	src/run/run-base-repository.c \
 	src/run/run-base.c src/run/run-base.h \
+	src/run/run-broker.c src/run/run-broker.h \
 	src/run/run-detach.c src/run/run-detach.h \
 	src/run/run-dry.c \
 	src/run/run-evidence.c src/run/run-evidence.h \
@@ -21,6 +22,7 @@ librun_a_SOURCES += \
 	src/run/run-options.c src/run/run-options.h \
 	src/run/run-plan.c src/run/run-plan.h \
 	src/run/run-prepare-impl.h \
+	src/run/run-prepare-broker.c \
 	src/run/run-prepare-root.c \
 	src/run/run-prepare-user.c \
 	src/run/run-prepare.c src/run/run-prepare.h \

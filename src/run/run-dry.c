@@ -38,7 +38,7 @@ static void describe_verdict(const struct run_plan *d)
 int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 {
 	_cleanup_run_ struct run *run = NULL;
-	_cleanup_free_ char *init = NULL;
+	_cleanup_free_ char *init = NULL, *call = NULL;
 	const struct run_plan *d;
 	struct placement pl = {
 		.uid_base = SESSION_ID_BASE,
@@ -63,8 +63,10 @@ int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 		return r;
 	d = &run->plan;
 	init = path_join(d->dirs.libexec, "custody-init");
-	if (!init)
+	call = path_join(d->dirs.libexec, "custody-call");
+	if (!init || !call)
 		return fault_errno(f, ENOMEM, "run");
+	pl.call = call;
 	if (d->dirs.rootless) {
 		pl.rootless = true;
 		pl.uid_base = geteuid();

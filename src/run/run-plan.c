@@ -25,6 +25,7 @@ void run_plan_done(struct run_plan *d)
 	subject_free(d->subject);
 	run_base_done(&d->base);
 	strv_free(d->hide);
+	broker_tools_done(&d->broker);
 	free(d->ids.why);
 	sandbox_root_free(d->root);
 	home_dir_free(d->home);
@@ -216,6 +217,22 @@ static int continue_session(struct run_plan *d, const struct run_options *o, str
 	return r;
 }
 
+/* The subject has the declarations of the tools, not only their names. */
+static int resolve_tools(struct run_plan *d, const struct run_options *o, struct fault *f)
+{
+	int r;
+
+	/* doctor's program calls none. */
+	if (o->canary) {
+		d->asked.sections[PROFILE_SECTION_BROKER] = NULL;
+		return 0;
+	}
+	r = broker_tools_resolve(d->config, &d->asked, d->dirs.lane, &d->broker, f);
+	if (r == 0)
+		d->asked.sections[PROFILE_SECTION_BROKER] = d->broker.section;
+	return r;
+}
+
 static int build(struct run_plan *d, const struct run_options *o, struct fault *f)
 {
 	_cleanup_own_dirs_ struct own_dirs own;
@@ -238,6 +255,8 @@ static int build(struct run_plan *d, const struct run_options *o, struct fault *
 	own_dirs_init(&own, &d->dirs);
 	d->asked = *d->profile;
 	r = apply_options(&d->asked, o, f);
+	if (r == 0)
+		r = resolve_tools(d, o, f);
 	if (r < 0)
 		return r;
 	/* doctor's program must not find the decoy at the path that it has on the host. */

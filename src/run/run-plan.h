@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/digest.h"
+#include "broker/broker-tools.h"
 #include "base/fault.h"
 #include "run/run-base.h"
 #include "run/run-options.h"
@@ -32,8 +33,9 @@ struct run_plan {
 	struct run_base base;	   /* of a continued run */
 	struct home_dir *home;	   /* locked; NULL: in memory */
 	bool makes_root; /* set by the caller: a missing sandbox root or home is created, else refused */
-	char **hide;	 /* of ASKED: paths that the profile hides, and custody's own */
-	bool one_id;	 /* set by the caller: no subordinate ids, as in a bundle */
+	struct broker_tools broker; /* of ASKED, whose section says what they are */
+	char **hide;		    /* of ASKED: paths that the profile hides, and custody's own */
+	bool one_id;		    /* set by the caller: no subordinate ids, as in a bundle */
 	struct run_ids ids;
 	struct subject *subject;
 	struct digest_key key; /* from here on filled by run_plan_digest */

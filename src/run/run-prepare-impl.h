@@ -25,6 +25,10 @@ int run_prepare_overlay(int dirfd, const char *parent, const char *layers, const
 int run_prepare_rootfs(int dirfd, const char *parent, const struct subject *s, struct placement *pl,
 		       struct fault *f) _must_check_;
 
+/* run-prepare-broker.c: socket and token, in the root directory ROOT of the container. */
+int run_prepare_broker(const struct run_prepare *p, int root, const struct placement *pl,
+		       struct fault *f) _must_check_;
+
 /* run-prepare-root.c: as root everything is on a private tmpfs, mounted on the directory that this finds; heap. */
 int run_prepare_find_point(const struct session *s, const struct subject *subject, char **ret,
 			   struct fault *f) _must_check_;

@@ -175,6 +175,17 @@ int run_prepare_rootfs(int dirfd, const char *parent, const struct subject *s, s
 	return rootfs_build(root, s, pl->uid_base, pl->gid_base, false, f);
 }
 
+static int finish_root(const struct run_prepare *p, const struct placement *pl, struct fault *f)
+{
+	_cleanup_close_ int root = -EBADF;
+
+	if (!p->token)
+		return 0;
+	root = open(pl->rootfs, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return root < 0 ? fault_errno(f, errno, "open the container's root")
+			: run_prepare_broker(p, root, pl, f);
+}
+
 /* LAYERS: directory of u and w.  PARENT, whose descriptor is DIRFD, gets the mount point. */
 int run_prepare_overlay(int dirfd, const char *parent, const char *layers, const struct subject *s,
 			struct placement *pl, struct fault *f)
@@ -252,6 +263,8 @@ int run_prepare_container(void *arg, struct runtime_request *rq, struct fault *f
 	if (r < 0)
 		return r;
 	r = pl.rootless ? run_prepare_as_user(p, &pl, f) : run_prepare_as_root(p, &pl, f);
+	if (r == 0)
+		r = finish_root(p, &pl, f);
 	seam("root-made");
 	if (r == 0)
 		r = run_prepare_config(p->subject, &pl, false, &config, f);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/seam.h"
 #include "base/str.h"
+#include "run/run-broker.h"
 #include "run/run-detach.h"
 #include "run/run-evidence.h"
 #include "run/run-exec.h"
@@ -53,6 +54,7 @@ struct job {
 	struct run_prepare place; /* first: the creator's argument */
 	struct run *run;
 	struct run_evidence *evidence;
+	struct run_broker *broker;
 	const struct output_log *log;
 	struct fault
 		undescribed; /* why session.json or the files for recovery are missing; code 0: they exist */
@@ -87,6 +89,7 @@ static void creating(void *arg, pid_t creator)
 	struct job *j = arg;
 
 	run_scope_ask(j->scope, creator);
+	run_broker_forget(j->broker);
 	if (describe_session(j) == 0)
 		run_housekeeping(&j->run->ledger);
 }
@@ -155,6 +158,8 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	if (r == 0)
 		r = run_limits_set(&j->instead, pid, f);
 	if (r == 0)
+		r = run_broker_start(j->broker, pid, f);
+	if (r == 0)
 		r = decision_consume(&j->run->decision, f);
 	seam("approval-consumed");
 	if (r == 0)
@@ -218,6 +223,19 @@ static void report_server_failure(struct overlay_server *s, int tree, struct run
 	res->worktree_lost = true;
 	free(res->detail);
 	res->detail = strdup(fault_text(&f));
+}
+
+static int offer_tools(struct job *j, struct warden_job *w, struct fault *f)
+{
+	struct run_broker *b = j->broker;
+	int r = run_broker_open(b, j->run, f);
+
+	if (r < 0 || !b->run)
+		return r;
+	j->place.token = b->token;
+	w->keep_also = &b->listen_fd;
+	w->side = &b->side;
+	return 0;
 }
 
 /* The limits for which the subject has a layer. */
@@ -288,6 +306,7 @@ int run_supervise(struct run *run, struct fault *f)
 	_cleanup_output_log_ struct output_log log = OUTPUT_LOG_NONE;
 	_cleanup_close_ int log_dir = -EBADF;
 	_cleanup_mount_watch_ struct mount_watch watch = MOUNT_WATCH_NONE;
+	_cleanup_run_broker_ struct run_broker broker = RUN_BROKER_NONE;
 	_cleanup_run_exec_ struct run_exec exec = { .job = { .fd = -EBADF } };
 	struct warden_job w = {
 		.ops = &adapter_ops,
@@ -311,6 +330,7 @@ int run_supervise(struct run *run, struct fault *f)
 	_cleanup_fault_ struct fault left = { 0 };
 	struct job job = { .run = run,
 			   .evidence = &evidence,
+			   .broker = &broker,
 			   .log = &log,
 			   .watch = &watch,
 			   .server = &server,
@@ -328,6 +348,8 @@ int run_supervise(struct run *run, struct fault *f)
 		r = run_ledger_attach(&run->ledger, s, f);
 	if (r == 0)
 		r = open_log(o, s, &log_dir, &log, f);
+	if (r == 0)
+		r = offer_tools(&job, &w, f);
 	if (r == 0)
 		r = open_cgroup(&job, f);
 	if (r == 0) {
@@ -357,6 +379,8 @@ int run_supervise(struct run *run, struct fault *f)
 		w.exec = exec.job.fd < 0 ? NULL : &exec.job;
 		r = warden_run(&w, run->result, f);
 	}
+	/* Before the chain is closed. */
+	run_broker_end(&broker);
 	if (r == 0 && log.error)
 		run->result->output_error = log.error;
 	run_report_leftover(cgroup_remove(&cgroup, &left), &left);

@@ -190,6 +190,13 @@ static int require_programs(struct run *run, struct fault *f)
 	if (access(path, X_OK) < 0)
 		return fault_errno(f, errno,
 				   "custody-init at '%s': run 'make install', or set CUSTODY_LIBEXEC", path);
+	if (run->plan.broker.open) {
+		free(path);
+		path = path_join(run->plan.dirs.libexec, "custody-call");
+		if (!path || access(path, X_OK) < 0)
+			return fault_errno(f, path ? errno : ENOMEM,
+					   "custody-call: run 'make install', or set CUSTODY_LIBEXEC");
+	}
 	return profile_is_fuse(&run->plan.asked) ? overlay_server_require(f) : 0;
 }
 

@@ -96,6 +96,10 @@ static bool decide_own(const struct exit_facts *f, struct exit_verdict *v)
 		v->reason = EXIT_REASON_SETUP_FAILED;
 		v->code = STATUS_FAILED;
 		v->signal = 0;
+	} else if (f->side_lost) {
+		v->reason = EXIT_REASON_LOST;
+		v->code = STATUS_FAILED;
+		v->signal = 0;
 	} else if (f->violated) {
 		v->reason = EXIT_REASON_VIOLATION;
 		v->code = STATUS_HALTED;
@@ -132,6 +136,15 @@ static void decide_foreign(const struct exit_facts *f, struct exit_verdict *v)
 		v->reason = EXIT_REASON_LOST;
 	else
 		v->reason = v->signal ? EXIT_REASON_SIGNALED : EXIT_REASON_EXITED;
+}
+
+/* The command's own status; but an end that looks normal is none. */
+static void decide_budget(const struct exit_facts *f, struct exit_verdict *v)
+{
+	if (!f->over_budget || v->reason != EXIT_REASON_EXITED)
+		return;
+	v->reason = EXIT_REASON_BUDGET;
+	v->source = own_source(f);
 }
 
 static void decide_status(const struct exit_facts *f, struct exit_verdict *v)
@@ -171,6 +184,7 @@ struct exit_verdict exit_decide(const struct exit_facts *f)
 	set_status(f, &v);
 	if (!decide_own(f, &v) && !decide_counted(f, &v))
 		decide_status(f, &v);
+	decide_budget(f, &v);
 	v.abnormal = v.reason != EXIT_REASON_EXITED || v.code != 0;
 	return v;
 }

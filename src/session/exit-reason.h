@@ -52,6 +52,8 @@ struct exit_facts {
 	bool timed_out;	    /* custody sent SIGTERM at the time limit */
 	bool disk_exceeded; /* custody killed it at the disk limit, or found the limit exceeded at the end */
 	bool too_deep;	    /* with it: more levels of directories than can be counted */
+	bool side_lost;	    /* custody killed it because its broker had exited */
+	bool over_budget;   /* its broker refused a call beyond the budget */
 	bool file_at_limit; /* custody found a file as large as RLIMIT_FSIZE in the upper */
 	bool filter_killed; /* the kernel recorded that the system call filter killed a process of the run */
 	int cancelled;	    /* signal that custody received, 0 = none */

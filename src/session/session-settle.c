@@ -18,7 +18,8 @@
 
 static bool stays(const char *name, bool kept)
 {
-	static const char *const always[] = { SESSION_NOTE, SESSION_LOG, SESSION_LOG_OLD, LANE_STAMP };
+	static const char *const always[] = { SESSION_NOTE, SESSION_LOG, SESSION_LOG_OLD, SESSION_NOTES,
+					      LANE_STAMP };
 
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		if (strcmp(name, always[i]) == 0)

@@ -6,7 +6,11 @@
 
 #include "base/id-map.h"
 
-#define INIT_PATH "/run/custody/init"  /* inside: custody-init, read-only */
+#define INIT_PATH "/run/custody/init" /* inside: custody-init, read-only */
+#define CUSTODY_DIR "/run/custody"
+#define CALL_PATH CUSTODY_DIR "/custody-call" /* inside: with a broker */
+#define BROKER_SOCKET "broker.sock" /* in CUSTODY_DIR, which then belongs to the command's user alone */
+#define BROKER_TOKEN "token"
 #define EMPTY_DIR "/run/custody/empty" /* inside: second lower of read-only overlays */
 
 /*
@@ -39,6 +43,7 @@ struct placement {
 	const char
 		*served;  /* the overlay mounted by fuse-overlayfs, to be bound; NULL: the kernel's overlay */
 	const char *init; /* host path of custody-init */
+	const char *call; /* host path of custody-call; NULL unless the subject has a broker */
 	const char *hook; /* host path of custody-hook; portable bundles */
 	char *const *approve;	 /* arguments of `custody-hook approve`; NULL: no such hook, and no `audit` */
 	const char *run;	 /* portable: the directory of the sessions; with APPROVE */

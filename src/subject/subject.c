@@ -99,6 +99,11 @@ const char *subject_tree_path(const struct subject *s)
 	return s->view ? s->view : s->worktree;
 }
 
+bool subject_has_broker(const struct subject *s)
+{
+	return s->profile->sections[PROFILE_SECTION_BROKER] != NULL;
+}
+
 bool subject_is_shared(const struct subject *s, const char *path)
 {
 	return s->sandbox && sandbox_root_is_visible(s->sandbox, path);

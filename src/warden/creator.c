@@ -52,27 +52,38 @@ static void fail(int fd, const struct fault *f)
 	_exit(STATUS_FAILED);
 }
 
+static int move_up(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, CREATOR_KEEP_ALSO_FD + 1);
+}
+
 static int take_descriptors(const struct creator_job *job, int fd, struct fault *f)
 {
-	int inner, own, keep, std[3];
+	int inner, own, keep, also, std[3];
 
 	/* First to high numbers, then to their places: no source is overwritten before it was moved. */
-	inner = fcntl(job->init_fd, F_DUPFD_CLOEXEC, CREATOR_KEEP_FD + 1);
-	own = fcntl(fd, F_DUPFD_CLOEXEC, CREATOR_KEEP_FD + 1);
-	keep = !job->keep_fd ? own : fcntl(*job->keep_fd, F_DUPFD_CLOEXEC, CREATOR_KEEP_FD + 1);
+	inner = move_up(job->init_fd);
+	own = move_up(fd);
+	keep = !job->keep_fd ? own : move_up(*job->keep_fd);
+	also = !job->keep_also ? own : move_up(*job->keep_also);
 	for (int i = 0; i < 3; i++)
-		std[i] = fcntl(job->stdio[i], F_DUPFD_CLOEXEC, CREATOR_KEEP_FD + 1);
-	if (inner < 0 || own < 0 || keep < 0 || std[0] < 0 || std[1] < 0 || std[2] < 0)
+		std[i] = move_up(job->stdio[i]);
+	if (inner < 0 || own < 0 || keep < 0 || also < 0 || std[0] < 0 || std[1] < 0 || std[2] < 0)
 		return fault_errno(f, errno, "descriptors of the container");
 	for (int i = 0; i < 3; i++)
 		if (dup2(std[i], i) < 0)
 			return fault_errno(f, errno, "descriptors of the container");
 	if (dup2(inner, INIT_FD) < 0 || dup3(own, CREATOR_FD, O_CLOEXEC) < 0)
 		return fault_errno(f, errno, "descriptors of the container");
-	if (job->keep_fd && dup3(keep, CREATOR_KEEP_FD, O_CLOEXEC) < 0)
+	if ((job->keep_fd && dup3(keep, CREATOR_KEEP_FD, O_CLOEXEC) < 0) ||
+	    (job->keep_also && dup3(also, CREATOR_KEEP_ALSO_FD, O_CLOEXEC) < 0))
 		return fault_errno(f, errno, "descriptors of the container");
+	if (!job->keep_fd)
+		(void)fd_close(CREATOR_KEEP_FD);
+	if (!job->keep_also)
+		(void)fd_close(CREATOR_KEEP_ALSO_FD);
 	if (close_range(INIT_FD + 1, CREATOR_FD - 1, 0) < 0 ||
-	    close_range(job->keep_fd ? CREATOR_KEEP_FD + 1 : CREATOR_FD + 1, ~0U, 0) < 0)
+	    close_range(CREATOR_KEEP_ALSO_FD + 1, ~0U, 0) < 0)
 		return fault_errno(f, errno, "close descriptors");
 	return 0;
 }

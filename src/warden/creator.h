@@ -13,7 +13,8 @@
  * mount namespace; the exit of the child undoes all of that. It waits for the supervisor's release before it creates
  * the first process, so that this process starts in the right cgroups.
  */
-#define CREATOR_KEEP_FD 17 /* where `prepare` finds keep_fd */
+#define CREATOR_KEEP_FD 17	/* where `prepare` finds keep_fd */
+#define CREATOR_KEEP_ALSO_FD 18 /* ... and keep_also */
 
 struct creator_job {
 	const struct runtime_ops *ops;
@@ -21,9 +22,9 @@ struct creator_job {
 	/* In the child: directories, mounts, config; fills RQ. */
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
 	void *arg;
-	const int *stdio;   /* three descriptors for the container */
-	int init_fd;	    /* the container's end of init's socket */
-	const int *keep_fd; /* descriptor of the supervisor for `prepare`; NULL: none */
+	const int *stdio;		/* three descriptors for the container */
+	int init_fd;			/* the container's end of init's socket */
+	const int *keep_fd, *keep_also; /* descriptors of the supervisor for `prepare`; NULL: none */
 	const struct cgroup *cgroup;
 };
 

@@ -22,6 +22,7 @@ libcore_a_SOURCES += \
 	src/warden/warden-exec.c \
 	src/warden/warden-init.c \
 	src/warden/warden-join.c src/warden/warden-join.h \
+	src/warden/warden-side.c \
 	src/warden/warden-signals.c \
 	src/warden/warden-state.h \
 	src/warden/warden-stop.c \

@@ -161,8 +161,16 @@ static char *describe(const struct warden *w)
 	case EXIT_REASON_SECCOMP:
 		n = asprintf(&text, "killed by the system call filter (seccomp)");
 		break;
+	case EXIT_REASON_BUDGET:
+		n = asprintf(&text, "asked for more tool calls than its budget "
+				    "(max_tool_calls_per_session)");
+		break;
 	case EXIT_REASON_LOST:
-		n = asprintf(&text, "exit status of the command is unknown (init and container disagree)");
+		if (w->facts.side_lost)
+			text = strdup("its broker exited: the command was killed");
+		else
+			n = asprintf(&text,
+				     "exit status of the command is unknown (init and container disagree)");
 		break;
 	case EXIT_REASON_EXITED:
 		if (w->facts.exec_failed)
@@ -178,7 +186,6 @@ static char *describe(const struct warden *w)
 		break;
 	case EXIT_REASON_CANCELLED:
 	case EXIT_REASON_VIOLATION:
-	case EXIT_REASON_BUDGET:
 	case EXIT_REASON_INSPECTION:
 	case EXIT_REASON_DENIED:
 	case EXIT_REASON_OPERATOR:

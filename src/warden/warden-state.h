@@ -66,6 +66,7 @@ struct warden {
 	uint64_t host_ns[_INIT_NS_MAX];
 	uint32_t limits; /* LAYER_BIT()s of limits that were read back */
 	struct exit_facts facts;
+	bool side_over;	    /* the job's side is gone */
 	struct fault fault; /* why the set-up failed */
 };
 
@@ -111,6 +112,11 @@ void warden_exec_over(struct warden *w); /* the container has ended: clients are
 /* warden-join.c */
 int warden_join_prove(const struct warden *w, const struct init_msg *report, struct fault *f) _must_check_;
 void warden_join_kill(struct warden *w);
+
+/* warden-side.c */
+struct pollfd warden_side_poll(const struct warden *w);
+void warden_side_step(struct warden *w);
+void warden_side_drain(struct warden *w); /* the container has ended: messages that are queued */
 
 /* warden-end.c: events for --status-fd, the result. */
 void warden_send_created(const struct warden *w);

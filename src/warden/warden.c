@@ -169,7 +169,7 @@ void warden_expect_end(struct warden *w)
 }
 
 /* clang-format off */
-enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_EXEC, P_PUMPS = P_EXEC + WARDEN_EXEC_POLLS, P_N = P_PUMPS + 2 * STDIO_PUMPS };
+enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_SIDE, P_EXEC, P_PUMPS = P_EXEC + WARDEN_EXEC_POLLS, P_N = P_PUMPS + 2 * STDIO_PUMPS };
 /* clang-format on */
 
 static int step(struct warden *w, struct fault *f)
@@ -182,6 +182,7 @@ static int step(struct warden *w, struct fault *f)
 	/* A report waits in its socket until the creator is done and the limits are set. */
 	p[P_INIT] = (struct pollfd){ .fd = w->created ? w->init_fd : -1, .events = POLLIN };
 	p[P_END] = (struct pollfd){ .fd = w->init_pidfd, .events = POLLIN };
+	p[P_SIDE] = warden_side_poll(w);
 	warden_exec_poll(w, p + P_EXEC);
 	for (int i = 0; i < STDIO_PUMPS; i++)
 		pump_poll(&w->io.pump[i], p + P_PUMPS + 2 * i);
@@ -205,6 +206,8 @@ static int step(struct warden *w, struct fault *f)
 		warden_read_init(w);
 	if (p[P_END].revents && w->init_pidfd >= 0)
 		on_end(w);
+	if (p[P_SIDE].revents)
+		warden_side_step(w);
 	warden_exec_step(w, p + P_EXEC);
 	warden_on_time(w);
 	return 0;
@@ -264,6 +267,7 @@ static int spawn(struct warden *w, struct fault *f)
 		.stdio = w->io.child,
 		.cgroup = w->job->cgroup,
 		.keep_fd = w->job->keep_fd,
+		.keep_also = w->job->keep_also,
 	};
 
 	/* The first process loses its parent during its creation: as subreaper we become its parent. */
@@ -361,6 +365,7 @@ int warden_run(const struct warden_job *job, struct run_result *ret, struct faul
 	if (r == 0)
 		r = supervise(&w, f);
 	warden_exec_over(&w);
+	warden_side_drain(&w);
 	if (r < 0) {
 		clean_up(&w);
 		return r;

@@ -33,6 +33,19 @@ struct warden_exec_job {
 	void *arg;
 };
 
+/* What the session depends on outside of the container. */
+enum warden_side_state {
+	WARDEN_SIDE_OK,
+	WARDEN_SIDE_OVER_BUDGET, /* the session asked for more than its budget */
+	WARDEN_SIDE_LOST,	 /* it is gone: the session ends as lost */
+};
+
+struct warden_side {
+	int fd;					   /* readable when STEP shall be called; -EBADF: none */
+	enum warden_side_state (*step)(void *arg); /* never waits */
+	void *arg;
+};
+
 struct warden_job {
 	const struct runtime_ops *ops;
 	const struct session *session;
@@ -44,6 +57,8 @@ struct warden_job {
 	const struct id_map *layer_ids; /* owners of its files, beside the caller; may be NULL */
 	const char *layer_also;		/* counted with it; may be NULL */
 	const int *keep_fd;		/* the creator finds it as CREATOR_KEEP_FD; NULL: none */
+	const int *keep_also;		/* the same, as CREATOR_KEEP_ALSO_FD */
+	const struct warden_side *side; /* NULL: none */
 
 	/* In the creator, a child: directories, mounts and config of the container (creator.h). */
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);

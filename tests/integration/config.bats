@@ -50,9 +50,9 @@ value() {
 	[[ "$(flat)" == *CONFIG-OVERRIDE*"'sandbox.enabled' is true (CUSTODY_SANDBOX_ENABLED)"*"unset CUSTODY_SANDBOX_ENABLED"* ]]
 	[[ "$(flat)" == *"'sandbox.retention_path' is \"/mnt/evidence\" (CUSTODY_SANDBOX_RETENTION_PATH)"* ]]
 	[[ "$(flat)" != *CONFIG-UNUSED* ]]
-	echo '{"sandbox": {"timing_min_delay_ms": 60}}' >"$FILE"
+	echo '{"id_range": "100000-300000"}' >"$FILE"
 	run --separate-stderr "$CUSTODY" doctor
-	[[ "$(flat)" == *CONFIG-UNUSED*"'sandbox.timing_min_delay_ms'"* ]]
+	[[ "$(flat)" == *CONFIG-UNUSED*"'id_range'"* ]]
 }
 
 @test "GOV-8: isolation and approval of engine containers are independent keys, both off by default" {

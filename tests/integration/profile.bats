@@ -144,14 +144,14 @@ refused() {
 }
 
 @test "profile check: a section of a later version is valid, and a run with it is refused by name" {
-	write "$admin" later ', "broker": {"tools": ["git"]}'
+	write "$admin" later ', "trust": {"context_file": "ai.project.json"}'
 	profile check "$admin/later.json"
 	assert_status 0
-	assert_stderr_has "section 'broker' (key 'broker.tools') is not implemented"
+	assert_stderr_has "section 'trust' (key 'trust.context_file') is not implemented"
 	run --separate-stderr "$CUSTODY" run --profile later -- sh -c 'echo ran'
 	assert_status 125
 	[[ $output != *ran* ]]
-	assert_stderr_has "section 'broker'"
+	assert_stderr_has "section 'trust'"
 }
 
 @test "profile diff: equal is 0, different is 1 with the keys that loosen" {

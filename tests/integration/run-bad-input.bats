@@ -80,10 +80,10 @@ suite_as_user() {
 }
 
 @test "bad profile: a section of a later capability refuses the run by name" {
-	echo '{"schema":1,"name":"p","extends":"offline","broker":{"tools":[]}}' >"$P"
+	echo '{"schema":1,"name":"p","extends":"offline","trust":{"context_file":"ai.project.json"}}' >"$P"
 	custody_run --profile "$P" -- sh -c 'echo RAN'
 	assert_status 125
-	assert_stderr_has broker
+	assert_stderr_has trust
 	[[ $output != *RAN* ]]
 }
 

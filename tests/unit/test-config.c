@@ -208,6 +208,8 @@ static void wrong_files_are_refused_with_their_place(void)
 static void user_may_tighten_and_never_loosen(void)
 {
 #define RULE(e) "{\"rules\": [{\"effect\": \"" e "\", \"argv\": [\"x\"]}]}"
+#define TOOL(name) \
+	"{\"name\": \"" name "\", \"exec\": [\"/bin/true\"], \"level\": \"A\", \"network\": \"test\"}"
 #define APPROVER(n, k) "{\"name\": \"" n "\", \"key\": \"" k "\"}"
 	static const struct {
 		const char *key, *admin, *tight, *loose;
@@ -275,6 +277,9 @@ static void user_may_tighten_and_never_loosen(void)
 		  "{\"forensics\": {\"item_max\": \"1G\"}}" },
 		{ "forensics.keep_free", "{\"forensics\": {\"keep_free\": \"2G\"}}",
 		  "{\"forensics\": {\"keep_free\": \"3G\"}}", "{\"forensics\": {\"keep_free\": \"1G\"}}" },
+		{ "broker.tools", "{\"broker\": {\"tools\": [" TOOL("a") "," TOOL("b") "]}}",
+		  "{\"broker\": {\"tools\": [" TOOL("b") "]}}",
+		  "{\"broker\": {\"tools\": [" TOOL("c") "]}}" },
 		{ "review.keep_days", "{\"review\": {\"keep_days\": 7}}", "{\"review\": {\"keep_days\": 8}}",
 		  "{\"review\": {\"keep_days\": 6}}" },
 		{ "review.quota", "{\"review\": {\"quota\": \"2G\"}}", "{\"review\": {\"quota\": \"3G\"}}",

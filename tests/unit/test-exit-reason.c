@@ -50,6 +50,33 @@ static void own_status_is_passed_through(void)
 	CHECK(is(&f, EXIT_REASON_SIGNALED, 137, SIGKILL, EXIT_SOURCE_INIT));
 }
 
+/* Precedence: exits that custody caused, the kernel's counters, then a command that looks as if it ended normally. */
+static void ISO_4_more_calls_than_the_budget_are_no_normal_end(void)
+{
+	struct exit_facts f = ended(EXIT(0), EXIT(0));
+
+	f.over_budget = true;
+	CHECK(is(&f, EXIT_REASON_BUDGET, 0, 0, EXIT_SOURCE_SUPERVISOR));
+	f = ended(EXIT(3), EXIT(3));
+	f.over_budget = true;
+	CHECK(is(&f, EXIT_REASON_BUDGET, 3, 0, EXIT_SOURCE_SUPERVISOR));
+	f.counters.oom_kills = 1;
+	CHECK(is(&f, EXIT_REASON_OOM, 3, 0, EXIT_SOURCE_CGROUP));
+	f = ended(SIG(SIGSEGV), EXIT(139));
+	f.over_budget = true;
+	CHECK(is(&f, EXIT_REASON_SIGNALED, 139, SIGSEGV, EXIT_SOURCE_INIT));
+}
+
+static void ISO_4_a_lost_broker_is_a_lost_session(void)
+{
+	struct exit_facts f = ended(SIG(SIGKILL), EXIT(137));
+
+	f.side_lost = true;
+	CHECK(is(&f, EXIT_REASON_LOST, 125, 0, EXIT_SOURCE_SUPERVISOR));
+	f.stopped = true;
+	CHECK(is(&f, EXIT_REASON_OPERATOR, 137, SIGKILL, EXIT_SOURCE_SUPERVISOR));
+}
+
 /* Another runtime's container: custody-warden knows the status of the first process, or nothing. */
 static void of_a_foreign_container_the_first_process_counts(void)
 {
@@ -253,6 +280,7 @@ static void every_reason_has_a_name(void)
 }
 
 TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through),
+	 T(ISO_4_more_calls_than_the_budget_are_no_normal_end), T(ISO_4_a_lost_broker_is_a_lost_session),
 	 T(of_a_foreign_container_the_first_process_counts), T(an_end_by_a_typed_signal_is_cancelled),
 	 T(message_and_end_must_agree), T(filter_and_file_size_have_their_own_reasons),
 	 T(signal_number_alone_is_only_a_signal), T(too_many_levels_have_a_reason_of_their_own),

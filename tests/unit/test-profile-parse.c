@@ -271,7 +271,6 @@ static void later_sections_are_checked_now(void)
 static void a_section_of_a_later_version_refuses_the_run_by_name(void)
 {
 	static const char *const texts[][2] = {
-		{ HEAD ",\"broker\":{\"tools\":[\"git\"]}}", "section 'broker' (key 'broker.tools')" },
 		{ HEAD ",\"trust\":{\"context_file\":\"ai.project.json\"}}", "section 'trust'" },
 	};
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "broker/broker-impl.h"
+#include "broker/broker-token.h"
+
+#define MS UINT64_C(1000000)
+
+static void refuse(struct broker_server *s, struct broker_client *c, const char *tool, const char *code,
+		   const char *text, uint64_t backoff_ms)
+{
+	broker_record_refusal(s, tool, code);
+	broker_reply_refusal(&c->out, code, text);
+	broker_client_reply(s, c, backoff_ms);
+}
+
+/* One more bad token in the session: their replies come later and later, the others' do not. */
+static uint64_t back_off(struct broker_server *s, struct broker_client *c)
+{
+	const uint64_t now = clock_boot_ns(), floor = s->job->tools->delay_ms;
+	const uint64_t first = floor > BROKER_BAD_MS ? floor : BROKER_BAD_MS;
+	uint64_t ms;
+
+	for (uint64_t passed = (now - s->bad_ns) / (1000 * MS); s->bad_level && passed; passed--)
+		s->bad_level--;
+	/* The first one takes as long as every other answer. */
+	ms = s->bad_level ? first << s->bad_level : floor;
+	s->bad_ns = now;
+	if (s->bad_level < BROKER_BAD_LEVELS)
+		s->bad_level++;
+	if (++c->bad >= BROKER_BAD_MAX)
+		c->last = true;
+	return ms;
+}
+
+/* Before a request is read: no process of the session, or no line. */
+void broker_refuse_peer(struct broker_server *s, struct broker_client *c, const char *code, const char *text)
+{
+	c->last = true;
+	refuse(s, c, NULL, code, text, c->known ? 0 : back_off(s, c));
+}
+
+static void finish(struct broker_server *s, struct broker_client *c, const struct jdoc *data)
+{
+	broker_record_result(s, c->tool, c->call, "ok", (clock_boot_ns() - c->line_ns) / MS);
+	broker_reply_data(&c->out, data);
+	broker_client_reply(s, c, 0);
+}
+
+static void fail(struct broker_server *s, struct broker_client *c, const char *code, const char *text)
+{
+	broker_record_result(s, c->tool, c->call, code, (clock_boot_ns() - c->line_ns) / MS);
+	broker_reply_refusal(&c->out, code, text);
+	broker_client_reply(s, c, 0);
+}
+
+static void dispatch(struct broker_server *s, struct broker_client *c, const struct jdoc *params)
+{
+	_cleanup_jdoc_ struct jdoc *data = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+	int r;
+
+	/* Without a record nothing happens. */
+	if (broker_record_intent(s, c->tool, params, &f) < 0) {
+		refuse(s, c, c->tool->name, "ledger", "the call cannot be recorded: it was not made", 0);
+		return;
+	}
+	c->call = s->calls;
+	r = broker_tool_begin(s, c, params, &data, &f);
+	if (r < 0)
+		fail(s, c, "tool-failed", fault_text(&f));
+	else if (r == 0)
+		finish(s, c, data);
+}
+
+static void decide(struct broker_server *s, struct broker_client *c, const struct broker_request *q)
+{
+	const struct broker_checks checks = { .approve = broker_approve, .arg = s };
+	const struct broker_call call = { .peer = c->peer,
+					  .token = broker_token_is(&s->job->token, q->token),
+					  .tool = q->tool,
+					  .params = q->params,
+					  .calls = s->calls };
+	_cleanup_fault_ struct fault f = { 0 };
+	struct broker_decision d = broker_decide(s->job->tools, &s->values, &call, &checks, &f);
+
+	if (d.counted)
+		s->calls++;
+	c->known |= call.peer && call.token;
+	c->tool = d.tool;
+	if (d.step == BROKER_ALLOWED)
+		dispatch(s, c, q->params);
+	else
+		refuse(s, c, d.tool ? d.tool->name : NULL, broker_step_name(d.step), fault_text(&f),
+		       d.step <= BROKER_TOKEN ? back_off(s, c) : 0);
+}
+
+void broker_call(struct broker_server *s, struct broker_client *c, const char *line, size_t len)
+{
+	_cleanup_broker_request_ struct broker_request q = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (broker_request_parse(line, len, &q, &f) < 0)
+		refuse(s, c, NULL, "request", fault_text(&f), c->known ? 0 : back_off(s, c));
+	else
+		decide(s, c, &q);
+	if (q.token)
+		explicit_bzero((char *)q.token, strlen(q.token));
+}
+
+/* JSON is data as it is; other text becomes a string. */
+static struct jdoc *read_output(const struct strbuf *b)
+{
+	static const struct jdoc_limits limits = { .depth_max = BROKER_DEPTH_MAX };
+	const char *text = b->text ? b->text : "";
+	struct jdoc *d = NULL;
+
+	if (jdoc_parse(text, b->len, "output", &limits, &d, NULL) == 0)
+		return d;
+	return memchr(text, '\0', b->len) || !str_is_utf8(text, b->len) ? NULL : jdoc_new_string(text);
+}
+
+void broker_call_end(struct broker_server *s, struct broker_client *c)
+{
+	_cleanup_jdoc_ struct jdoc *data = NULL;
+	_cleanup_free_ char *text = NULL;
+	int status;
+
+	if (!c->failed)
+		broker_tool_drain(c);
+	status = broker_process_reap(&c->process);
+	if (c->failed) {
+		fail(s, c, c->failed, "the tool was killed: it took too long, or wrote too much");
+	} else if (status != 0) {
+		if (asprintf(&text, "the tool ended with status %d", status) < 0)
+			text = NULL;
+		fail(s, c, "tool-failed", text ? text : "the tool failed");
+	} else {
+		data = read_output(&c->output);
+		if (data)
+			finish(s, c, data);
+		else
+			fail(s, c, "output", "the tool's output is neither JSON nor text");
+	}
+	broker_tool_forget(c);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "broker/broker-process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/exit-status.h"
+#include "base/fd.h"
+#include "base/process.h"
+#include "base/str.h"
+
+static _Noreturn void execute(char *const *argv, char *const *env)
+{
+	const struct rlimit none = { 0 };
+	sigset_t all;
+
+	process_restore_signals();
+	(void)sigemptyset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, NULL);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)setsid();
+	(void)setrlimit(RLIMIT_CORE, &none);
+	if (chdir("/") == 0)
+		(void)execve(argv[0], argv, env);
+	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+}
+
+/* Is PARENT the parent of PID? */
+static bool is_child(uint64_t pid, pid_t parent)
+{
+	char path[48], text[512], *at;
+	uint64_t found;
+	_cleanup_close_ int fd = -EBADF;
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%" PRIu64 "/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	/* "PID (NAME) STATE PPID ...": the name may hold parentheses. */
+	at = strrchr(text, ')');
+	if (!at || strlen(at) <= 4)
+		return false;
+	at += 4;
+	at[strcspn(at, " ")] = '\0';
+	return str_to_u64(at, &found) == 0 && found == (uint64_t)parent;
+}
+
+static void kill_children(void)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *e;
+
+	while (proc && (e = readdir(proc))) {
+		uint64_t pid;
+
+		if (str_to_u64(e->d_name, &pid) == 0 && is_child(pid, getpid()))
+			(void)kill((pid_t)pid, SIGKILL);
+	}
+	if (proc)
+		(void)closedir(proc);
+}
+
+/* Until no child is left: the children of one that was killed are ours then. */
+static void kill_tree(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) >= 0) {
+		kill_children();
+		if (waitpid(-1, NULL, 0) < 0)
+			return;
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+	}
+}
+
+static int wait_program(pid_t program, const sigset_t *signals)
+{
+	for (;;) {
+		int sig = sigwaitinfo(signals, NULL), status;
+		pid_t pid;
+
+		if (sig == SIGTERM)
+			return STATUS_SIGNAL_BASE + SIGKILL;
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+			if (pid == program)
+				return WIFSIGNALED(status) ? STATUS_SIGNAL_BASE + WTERMSIG(status)
+							   : WEXITSTATUS(status);
+	}
+}
+
+static _Noreturn void stay(char *const *argv, char *const *env, int in, int out, pid_t broker)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), status;
+	sigset_t signals;
+	pid_t program;
+
+	(void)sigemptyset(&signals);
+	(void)sigaddset(&signals, SIGTERM);
+	(void)sigaddset(&signals, SIGCHLD);
+	(void)sigprocmask(SIG_SETMASK, &signals, NULL);
+	(void)signal(SIGCHLD, SIG_DFL);
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)setsid();
+	if (null < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 ||
+	    getppid() != broker || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(null, 2) < 0 ||
+	    close_range(3, ~0U, 0) < 0)
+		_exit(STATUS_NOT_EXECUTABLE);
+	program = fork();
+	if (program == 0)
+		execute(argv, env);
+	/* The pipes are the program's alone: their other ends see its end. */
+	(void)close_range(0, 1, 0);
+	status = program < 0 ? STATUS_NOT_EXECUTABLE : wait_program(program, &signals);
+	kill_tree();
+	_exit(status);
+}
+
+static int set_nonblocking(int fd)
+{
+	return fcntl(fd, F_SETFL, O_NONBLOCK);
+}
+
+int broker_process_start(char *const *argv, char *const *env, struct broker_process *ret, struct fault *f)
+{
+	_cleanup_close_ int in = -EBADF, in_tool = -EBADF, out = -EBADF, out_tool = -EBADF;
+	const pid_t own = getpid();
+	int fd[2];
+	pid_t pid;
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return fault_errno(f, errno, "pipe of a tool");
+	in_tool = fd[0];
+	in = fd[1];
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return fault_errno(f, errno, "pipe of a tool");
+	out = fd[0];
+	out_tool = fd[1];
+	if (set_nonblocking(in) < 0 || set_nonblocking(out) < 0)
+		return fault_errno(f, errno, "pipe of a tool");
+	pid = fork();
+	if (pid == 0)
+		stay(argv, env, in_tool, out_tool, own);
+	if (pid < 0)
+		return fault_errno(f, errno, "start a tool");
+	*ret = (struct broker_process){ .pid = pid,
+					.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+					.in = TAKE_FD(in),
+					.out = TAKE_FD(out) };
+	if (ret->pidfd >= 0)
+		return 0;
+	broker_process_kill(ret);
+	(void)broker_process_reap(ret);
+	return fault_errno(f, EMFILE, "watch a tool");
+}
+
+void broker_process_kill(const struct broker_process *p)
+{
+	if (p->pid > 0)
+		(void)kill(p->pid, SIGTERM);
+}
+
+int broker_process_reap(struct broker_process *p)
+{
+	int status = 0;
+
+	while (p->pid > 0 && waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	(void)fd_close(p->pidfd);
+	(void)fd_close(p->in);
+	(void)fd_close(p->out);
+	*p = BROKER_PROCESS_NONE;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_SIGNAL_BASE + WTERMSIG(status);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit-status.h"
+#include "base/fd.h"
+#include "base/process.h"
+#include "broker/broker-impl.h"
+
+#define MS UINT64_C(1000000)
+#define ACCEPTS 16 /* of one round, so that the clients in it have their turn */
+
+enum { P_LINK, P_LISTEN, P_CLIENTS, P_N = P_CLIENTS + BROKER_CLIENTS * BROKER_POLLS };
+
+static int timeout(const struct broker_server *s)
+{
+	const int sync = ledger_sync_due_ms(s->ledger);
+	uint64_t first = sync < 0 ? 0 : clock_boot_ns() + (uint64_t)sync * MS, now;
+
+	for (size_t i = 0; i < BROKER_CLIENTS; i++) {
+		const uint64_t due = broker_client_due(&s->clients[i]);
+
+		if (due && (!first || due < first))
+			first = due;
+	}
+	if (!first)
+		return -1;
+	now = clock_boot_ns();
+	return first <= now ? 0 : (int)((first - now + MS - 1) / MS);
+}
+
+static void on_time(struct broker_server *s)
+{
+	for (size_t i = 0; i < BROKER_CLIENTS; i++) {
+		const uint64_t due = broker_client_due(&s->clients[i]);
+
+		if (due && due <= clock_boot_ns())
+			broker_client_on_time(s, &s->clients[i]);
+	}
+	if (ledger_sync_due_ms(s->ledger) == 0)
+		(void)!ledger_sync(s->ledger, NULL);
+}
+
+static void accept_clients(struct broker_server *s)
+{
+	for (int n = 0; n < ACCEPTS; n++) {
+		int fd = accept4(s->job->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		broker_client_open(s, fd);
+	}
+}
+
+/* False: the session is over. */
+static bool step(struct broker_server *s)
+{
+	struct pollfd p[P_N];
+
+	p[P_LINK] = (struct pollfd){ .fd = s->link, .events = POLLIN };
+	p[P_LISTEN] = (struct pollfd){ .fd = s->job->listen_fd, .events = POLLIN };
+	for (size_t i = 0; i < BROKER_CLIENTS; i++)
+		broker_client_poll(&s->clients[i], p + P_CLIENTS + i * BROKER_POLLS);
+	if (poll(p, P_N, timeout(s)) < 0)
+		return errno == EINTR;
+	if (p[P_LINK].revents)
+		return false;
+	for (size_t i = 0; i < BROKER_CLIENTS; i++)
+		broker_client_step(s, &s->clients[i], p + P_CLIENTS + i * BROKER_POLLS);
+	on_time(s);
+	if (p[P_LISTEN].revents)
+		accept_clients(s);
+	return true;
+}
+
+/* Calls that run get a record; their tools are killed. */
+static void end(struct broker_server *s)
+{
+	for (size_t i = 0; i < BROKER_CLIENTS; i++) {
+		struct broker_client *c = &s->clients[i];
+
+		if (c->state == BROKER_RUNNING)
+			broker_record_result(s, c->tool, c->call, "session-over",
+					     (clock_boot_ns() - c->line_ns) / MS);
+		broker_client_close(c);
+	}
+	broker_record_end(s);
+}
+
+/* The descriptors of the supervisor: those of the session's files, its terminal, and the locks of its claims. */
+static int leave_supervisor(struct broker_job *job, int *link)
+{
+	const struct rlimit none = { 0 };
+	int keep[] = { fcntl(job->listen_fd, F_DUPFD_CLOEXEC, 16), fcntl(*link, F_DUPFD_CLOEXEC, 16),
+		       fcntl(job->state_fd, F_DUPFD_CLOEXEC, 16), open("/dev/null", O_RDWR | O_CLOEXEC) };
+
+	if (keep[0] < 0 || keep[1] < 0 || keep[2] < 0 || keep[3] < 0)
+		return -errno;
+	for (int i = 0; i < 3; i++) {
+		if (dup2(keep[3], i) < 0 || dup3(keep[i], 3 + i, O_CLOEXEC) < 0)
+			return -errno;
+	}
+	if (close_range(6, ~0U, 0) < 0)
+		return -errno;
+	job->listen_fd = 3;
+	*link = 4;
+	job->state_fd = 5;
+	(void)setsid();
+	(void)prctl(PR_SET_NAME, "custody-broker");
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	(void)setrlimit(RLIMIT_CORE, &none);
+	process_restore_signals();
+	process_ignore_sigpipe();
+	return 0;
+}
+
+static int open_server(struct broker_server *s, struct fault *f)
+{
+	const struct ledger_run *run = s->job->run;
+	int r;
+
+	s->values = (struct broker_values){ .session = run->session,
+					    .agent = run->agent,
+					    .worker = run->worker,
+					    .issue = run->issue,
+					    .lane = run->lane };
+	for (size_t i = 0; i < BROKER_CLIENTS; i++)
+		s->clients[i] = (struct broker_client){ .fd = -EBADF, .process = BROKER_PROCESS_NONE };
+	r = ledger_open(s->job->dirs->state, NULL, &s->ledger, NULL, f);
+	return r < 0 ? r : broker_peers_init(&s->peers, s->job->init, run->session, f);
+}
+
+void broker_serve(const struct broker_job *given, int link)
+{
+	struct broker_job job = *given;
+	struct broker_server s = { 0 };
+	_cleanup_fault_ struct fault f = { 0 };
+	sigset_t none;
+	int r;
+
+	(void)sigemptyset(&none);
+	r = leave_supervisor(&job, &link);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	if (r < 0)
+		_exit(STATUS_FAILED);
+	s.job = &job;
+	s.link = link;
+	r = open_server(&s, &f);
+	/* The first message: ready, or the reason. */
+	(void)!send(link, r < 0 ? fault_text(&f) : "", r < 0 ? strlen(fault_text(&f)) + 1 : 1, MSG_NOSIGNAL);
+	if (r < 0)
+		_exit(STATUS_FAILED);
+	while (step(&s))
+		;
+	end(&s);
+	_exit(STATUS_OK);
+}

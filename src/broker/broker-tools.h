@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "config/config.h"
+#include "profile/profile.h"
+#include "state/lane.h"
+
+/*
+ * The tools of one run: those that the profile names, as custody.json declares them or as custody has them built in.
+ * docs/design/broker.md.
+ */
+enum broker_builtin {
+	BROKER_EXEC, /* declared in custody.json */
+	BROKER_PING,
+	BROKER_NOTE_WRITE,
+};
+
+struct broker_tool {
+	const char *name;
+	enum broker_builtin builtin;
+	const struct config_tool *declared; /* BROKER_EXEC: borrowed; else NULL */
+	char *const *scope;		    /* NULL: none */
+	char level;			    /* 'A', 'B', 'C' */
+	bool read;
+	struct digest digest; /* of the declaration with its defaults: a changed one is another subject */
+};
+
+struct broker_tools {
+	bool open; /* the profile has a broker */
+	struct broker_tool *items;
+	size_t n;
+	uint64_t calls_max, delay_ms;
+	struct jdoc *section; /* for the subject */
+};
+
+/* -ENOTSUP, -ENOENT, -LANE_REFUSED: a tool is not implemented, not declared, of the other lane.  RET borrows from C. */
+int broker_tools_resolve(const struct config *c, const struct profile *p, enum lane lane,
+			 struct broker_tools *ret, struct fault *f) _must_check_;
+void broker_tools_done(struct broker_tools *t);
+#define _cleanup_broker_tools_ _cleanup_(broker_tools_done)
+
+const struct broker_tool *broker_tools_find(const struct broker_tools *t, const char *name); /* NULL: none */

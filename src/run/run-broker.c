@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "run/run-broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "ledger/ledger-audit.h"
+#include "run/run-impl.h"
+
+#define BACKLOG 64
+
+int run_broker_open(struct run_broker *b, struct run *run, struct fault *f)
+{
+	int r;
+
+	if (!run->plan.broker.open)
+		return 0;
+	r = broker_token_make(b->token, &b->hash, f);
+	if (r < 0)
+		return r;
+	b->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (b->listen_fd < 0)
+		return fault_errno(f, errno, "socket of the broker");
+	b->run = run;
+	return 0;
+}
+
+void run_broker_forget(struct run_broker *b)
+{
+	explicit_bzero(b->token, sizeof(b->token));
+}
+
+/* A full disk must not end the run: the lane's ledger has the record. */
+static void record(const struct run_broker *b, const struct broker_record *r)
+{
+	const struct ledger_run *l = &b->run->decision.run;
+	const struct ledger_event e = { .kind = r->kind,
+					.session = b->run->id,
+					.agent = l->agent,
+					.worker = l->worker,
+					.status = r->status,
+					.d = r->d };
+
+	if (l->audit)
+		(void)!audit_append(l->audit, &e, NULL);
+}
+
+static enum warden_side_state step(void *arg)
+{
+	const struct run_broker *b = arg;
+	_cleanup_broker_record_ struct broker_record r = { 0 };
+	int e = broker_receive(&b->broker, false, &r);
+
+	if (e <= 0)
+		return e == -EAGAIN ? WARDEN_SIDE_OK : WARDEN_SIDE_LOST;
+	record(b, &r);
+	return str_eq(jdoc_get_string(r.d, "refused"), broker_step_name(BROKER_BUDGET))
+		       ? WARDEN_SIDE_OVER_BUDGET
+		       : WARDEN_SIDE_OK;
+}
+
+int run_broker_start(struct run_broker *b, pid_t init, struct fault *f)
+{
+	struct run *run = b->run;
+	struct broker_job job;
+	int r;
+
+	if (!run)
+		return 0;
+	if (listen(b->listen_fd, BACKLOG) < 0)
+		return fault_errno(f, errno, "socket of the broker");
+	b->state_fd = open(run->session.state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (b->state_fd < 0)
+		return fault_errno(f, errno, "open '%s'", run->session.state);
+	job = (struct broker_job){ .tools = &run->plan.broker,
+				   .dirs = &run->plan.dirs,
+				   .config = run->plan.config,
+				   .run = &run->decision.run,
+				   .governance = run->plan.profile->sections[PROFILE_SECTION_GOVERNANCE],
+				   .token = b->hash,
+				   .listen_fd = b->listen_fd,
+				   .state_fd = b->state_fd,
+				   .init = init };
+	r = broker_start(&job, &b->broker, f);
+	/* With the broker the socket is gone: connecting fails. */
+	b->listen_fd = fd_close(b->listen_fd);
+	b->state_fd = fd_close(b->state_fd);
+	b->side = (struct warden_side){ .fd = b->broker.link, .step = step, .arg = b };
+	return r;
+}
+
+void run_broker_end(struct run_broker *b)
+{
+	if (!b->run || b->broker.link < 0)
+		return;
+	broker_finish(&b->broker);
+	for (;;) {
+		_cleanup_broker_record_ struct broker_record r = { 0 };
+
+		if (broker_receive(&b->broker, true, &r) <= 0)
+			break;
+		record(b, &r);
+	}
+	broker_done(&b->broker);
+}
+
+void run_broker_done(struct run_broker *b)
+{
+	run_broker_forget(b);
+	broker_done(&b->broker);
+	b->listen_fd = fd_close(b->listen_fd);
+	b->state_fd = fd_close(b->state_fd);
+}
