@@ -33,8 +33,13 @@ static int add_writable(struct engine_work *w, bool overlay)
 			c->rw[c->facts.n_rw++] = (struct policy_mount){ engine_text(mount, "destination"),
 									engine_text(mount, "source") };
 	}
-	if (!root_is_kept_apart(w, overlay))
-		c->rw[c->facts.n_rw++] = (struct policy_mount){ "/", w->in->rootfs };
+	if (!root_is_kept_apart(w, overlay)) {
+		/* Facts outlive the input. */
+		c->rootfs = strdup(w->in->rootfs);
+		if (!c->rootfs)
+			return fault_errno(w->f, ENOMEM, "facts");
+		c->rw[c->facts.n_rw++] = (struct policy_mount){ "/", c->rootfs };
+	}
 	c->facts.rw = c->rw;
 	return 0;
 }

@@ -195,6 +195,7 @@ void engine_container_done(struct engine_container *c)
 	free(c->worktree);
 	free(c->image);
 	free(c->grant);
+	free(c->rootfs);
 	free(c->rw);
 	*c = (struct engine_container){ 0 };
 }

@@ -63,6 +63,7 @@ struct engine_container {
 
 	/* Owned, for FACTS. */
 	char **env;
+	char *rootfs;
 	struct policy_mount *rw;
 };
 
