@@ -13,12 +13,12 @@
 #include "base/fd.h"
 
 static struct {
-	libcrun_hold_fn fn;
+	hold_fn fn;
 	void *arg;
 	int go[2]; /* a byte, or end of file: exit */
 } hold = { .go = { -EBADF, -EBADF } };
 
-void libcrun_hold(libcrun_hold_fn fn, void *arg)
+void hold_set(hold_fn fn, void *arg)
 {
 	hold.fn = fn;
 	hold.arg = arg;

@@ -10,8 +10,8 @@
  * and a pidfd of it.  Negative: the process is killed, and exec fails with the text of F.  If the parent is killed meanwhile the
  * process exits.  Set once, before the one call of this process.
  */
-typedef int (*libcrun_hold_fn)(void *arg, pid_t pid, int pidfd, struct fault *f);
-void libcrun_hold(libcrun_hold_fn fn, void *arg);
+typedef int (*hold_fn)(void *arg, pid_t pid, int pidfd, struct fault *f);
+void hold_set(hold_fn fn, void *arg);
 
 /* For libcrun-confine.c: before the fork; then in each process with PID as libcrun_join_process returned it. */
 int hold_begin(struct fault *f) _must_check_;

@@ -65,7 +65,7 @@ static int run(void *arg, struct fault *f)
 	int status = 0, r;
 
 	(void)sigprocmask(SIG_SETMASK, &c->signals, NULL);
-	libcrun_hold(ask_parent, c);
+	hold_set(ask_parent, c);
 	r = c->hold->call(c->hold->job, c->hold->arg, &status, f);
 	return r < 0 ? r : status;
 }

@@ -22,6 +22,28 @@ static void add_word(struct card *c, const char *label, enum card_tone tone, con
 	approval_card_add_built(c, label, tone, &b);
 }
 
+static bool is_exec(const struct approval_card_facts *k)
+{
+	return jdoc_get(k->subject, "exec");
+}
+
+/* A command in a container that runs. */
+static void add_exec(struct card *c, const struct approval_card_facts *k)
+{
+	const struct jdoc *exec = jdoc_get(k->subject, "exec"), *fds = jdoc_get(exec, "preserve_fds"),
+			  *uid = jdoc_get(config_at(k, "process", "user"), "uid");
+	const char *subject = jdoc_get_string(exec, "subject");
+
+	card_add(c, "runs in", CARD_WARN, "a running container with the subject %.19s",
+		 subject ? subject : "?");
+	if (uid && uid->type == JDOC_INT)
+		card_add(c, "user", CARD_PLAIN, "%lld inside", (long long)uid->integer);
+	card_add(c, "sealed", CARD_WARN,
+		 "nothing: the container's processes may change every file until the command runs");
+	if (fds)
+		card_add(c, "gets", CARD_WARN, "descriptors of the caller (--preserve-fds)");
+}
+
 static void add_image(struct card *c, const struct approval_card_facts *k)
 {
 	const char *image = jdoc_get_string(k->subject, "image");
@@ -34,6 +56,9 @@ static void add_image(struct card *c, const struct approval_card_facts *k)
 	else
 		card_add(c, "image", CARD_WARN,
 			 "cannot be identified: its programs may be any; an approval is for one start");
+	/* Where argv[0] is found is not known before the command runs. */
+	if (is_exec(k))
+		return;
 	if (!path) {
 		card_add(c, "program", CARD_WARN, "not found in the image");
 		return;
@@ -127,6 +152,8 @@ bool approval_card_add_engine(struct card *c, const struct approval_card_facts *
 {
 	bool node;
 
+	if (is_exec(k))
+		add_exec(c, k);
 	add_image(c, k);
 	add_place(c, k);
 	node = add_sources(c, k);

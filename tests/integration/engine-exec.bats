@@ -80,6 +80,9 @@ has_ended() { # NUMBER
 	try rt exec x busybox touch /work/ran
 	id=$(request)
 	no_exec 'level B needs approval' "custody approve $id"
+	# Its card says that it is a command in a running container.
+	run python3 "$BATS_TEST_DIRNAME/../lib/terminal.py" expect:'[y/N' send:'n\n' -- "$CUSTODY" approve "$id"
+	[[ $output == *'a running container with the subject'* && $output != *'not found in the image'* ]]
 	[ ! -e "$B/rootfs/work/ran" ]
 	[ "$(last exec.refused '"\(.d.refused):\(.d.within)"')" = "approval:$(last session.start .session)" ]
 	[ "$(count exec.intent)" -eq 0 ]
