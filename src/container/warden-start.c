@@ -56,12 +56,15 @@ static int become_warden(void *arg)
 	_exit(1);
 }
 
-/* A child that only starts the warden, and exits: the warden is no descendant of the caller then. */
+/*
+ * A child that only starts the warden, and exits: the warden is no descendant of the caller then.  Not reaped, it must have left our
+ * memory before this returns.
+ */
 static int start_apart(void *arg)
 {
 	struct warden_start *w = arg;
 
-	w->pid = clone(become_warden, w->stack + STACK, CLONE_VM | SIGCHLD, w);
+	w->pid = clone(become_warden, w->stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, w);
 	_exit(w->pid < 0);
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Governed pods of containerd's CRI plug-in, and containers of ctr: questions, approvals, refusals, records, ends and evidence.
+# Governed pods of containerd's CRI plug-in, and containers of ctr: questions, approvals, refusals and records, how containers end, and
+# their evidence.
 # shellcheck disable=SC2016 # scripts for the inside
 load lib.bash
 load containerd.bash
@@ -25,7 +26,7 @@ teardown() { governed_cri_teardown; }
 	grep -q $'^CapBnd:\t0000000000000000' "/proc/$pid/status"
 	cri stop-pod "$POD"
 	until_ok nothing_left
-	# containerd kills it: that is its end, without evidence.
+	# containerd kills it: its normal end, without evidence.
 	session "$POD"
 	assert_reason signaled
 	is null "$(custody_result .evidence)"
@@ -178,7 +179,7 @@ image_by_digest() {
 	ended
 	is 1 "$(marks)"
 }
-@test "EVID-1: cri: a crash: evidence of the worktree that the pod names, with the true exit code (sample)" {
+@test "CARD-5: cri: a crash: evidence of the worktree that the pod names, with the true exit code (sample)" {
 	allows
 	# An emptyDir, which the kubelet removes with the pod.
 	pod crash annotation=custody.worktree=/empty
@@ -250,7 +251,7 @@ log_of() { # POD: a file with a drawn name
 	: >"$dir"
 	echo "$dir"
 }
-@test "EVID-1: cri: out of memory is the reason (sample)" {
+@test "ISO-4: cri: out of memory is the reason (sample)" {
 	allows
 	pod
 	try memory=16777216 -- sh -c 'dd if=/dev/zero of=/dev/null bs=64M count=1'
@@ -260,7 +261,7 @@ log_of() { # POD: a file with a drawn name
 	session
 	assert_evidence
 }
-@test "REC-2: cri: containerd restarts: wardens and containers go on, and the end is recorded" {
+@test "CARD-4: cri: containerd restarts: wardens and containers go on, and the end is recorded" {
 	local before
 	allows
 	pod
@@ -276,7 +277,7 @@ log_of() { # POD: a file with a drawn name
 	session
 	is 'exited 3' "$(custody_result '"\(.exit.reason) \(.exit.code)"')"
 }
-@test "REC-2: cri: a killed shim: the container ends, its record has the end or lost, nothing is left" {
+@test "CARD-4: cri: a killed shim: the container ends, its record has the end or lost, nothing is left" {
 	local pid shim
 	allows
 	pod
@@ -290,7 +291,7 @@ log_of() { # POD: a file with a drawn name
 	session
 	[[ $(custody_result .exit.reason) =~ ^(lost|signaled)$ ]]
 }
-@test "REC-2: cri: a killed warden: the container is killed and recorded as lost" {
+@test "CARD-4: cri: a killed warden: the container is killed and recorded as lost" {
 	allows
 	pod
 	running
@@ -317,7 +318,7 @@ lost() {
 	ended_as exited 0
 	ctr container rm two 2>/dev/null || true
 }
-@test "EVID-1: ctr: a crash with evidence" {
+@test "CARD-5: ctr: a crash with evidence" {
 	allows
 	run ctr run --runc-binary "$RUNTIME" --rm --annotation custody.worktree=/root "$IMAGE" one sh -c 'echo half >/root/result; exit 5'
 	is 5 "$status"

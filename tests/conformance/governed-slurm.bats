@@ -179,7 +179,7 @@ carry() {
 		"$SUITE/marked/config.json" >"$SUITE/new"
 	cp "$SUITE/new" "$SUITE/marked/config.json"
 }
-@test "EVID-1: a crash: evidence with the true exit code (sample)" {
+@test "CARD-5: a crash: evidence with the true exit code (sample)" {
 	allows
 	BUNDLE=$SUITE/annotated run step sh -c 'echo half >/root/result; echo bad >&2; exit 5'
 	is 5 "$status"
@@ -197,7 +197,7 @@ carry() {
 newest() {
 	CUSTODY_RESULT=$("$CUSTODY" sessions --all --json | jq -c '.sessions[0]')
 }
-@test "EVID-1: scancel: the record is closed with the reason, evidence is kept, nothing is left (sample)" {
+@test "CARD-5: scancel: the record is closed with the reason, evidence is kept, nothing is left (sample)" {
 	allows
 	BUNDLE=$SUITE/annotated running
 	scancel "$(squeue -h -o %A)"
@@ -209,7 +209,7 @@ newest() {
 	newest
 	assert_evidence
 }
-@test "EVID-1: scancel of a command that ignores TERM: Slurm kills the step, and the record has the signal" {
+@test "CARD-5: scancel of a command that ignores TERM: Slurm kills the step, and the record has the signal" {
 	allows
 	: >"$SUITE/out"
 	BUNDLE=$SUITE/annotated step sh -c 'trap "" TERM; echo half >/root/result; echo ready; while :; do sleep 1; done' >"$SUITE/out" 2>&1 3>&- &
@@ -222,7 +222,7 @@ newest() {
 	is 'signaled 9' "$(custody_result '"\(.exit.reason) \(.exit.signal)"')"
 	assert_evidence result
 }
-@test "GOV-13: an array job of 50 steps (or CUSTODY_STORM of them): one request, one approval, each step a start" {
+@test "GOV-11: an array job of 50 steps (or CUSTODY_STORM of them): one request, one approval, each step a start" {
 	asks
 	mkdir -p "$SUITE/jobs"
 	array
@@ -261,7 +261,7 @@ user_step() {
 as_user() {
 	env -u XDG_RUNTIME_DIR HOME=/run/tester setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups "$CUSTODY" "$@"
 }
-@test "REC-2: killed wardens: the step is killed and recorded as lost" {
+@test "CARD-4: killed wardens: the step is killed and recorded as lost" {
 	allows
 	running
 	kill_wardens
