@@ -24,6 +24,7 @@ const struct export_kind export_kinds[] = {
 	{ "approval.request",  "Approval requested",           CLASS_ENTITY,  CREATE,    SEVERITY_INFO,   SEVERITY_LOW,    "approval request", "request" },
 	{ "approval.revoke",   "Approval revoked",             CLASS_ENTITY,  DELETE,    SEVERITY_LOW,    SEVERITY_LOW,    "grant",            "grant" },
 	{ "clock.back",        "Clock set back",               CLASS_FINDING, CREATE,    SEVERITY_MEDIUM, SEVERITY_MEDIUM, NULL,               NULL },
+	{ "container.update",  "Limits of a container changed", CLASS_ENTITY, UPDATE,    SEVERITY_INFO,   SEVERITY_MEDIUM, "container",        NULL },
 	{ "credential.add",    "Credential added",             CLASS_ENTITY,  CREATE,    SEVERITY_LOW,    SEVERITY_MEDIUM, "credential",       "name" },
 	{ "credential.refused", "Credential refused",          CLASS_API,     OTHER,     SEVERITY_MEDIUM, SEVERITY_MEDIUM, NULL,               NULL },
 	{ "credential.rm",     "Credential removed",           CLASS_ENTITY,  DELETE,    SEVERITY_LOW,    SEVERITY_MEDIUM, "credential",       "name" },
@@ -76,6 +77,9 @@ const struct export_kind export_kinds[] = {
 	{ "session.refused",   "Session refused",              CLASS_PROCESS, LAUNCH,    SEVERITY_MEDIUM, SEVERITY_MEDIUM, NULL,               NULL },
 	{ "session.start",     "Session started",              CLASS_PROCESS, LAUNCH,    SEVERITY_INFO,   SEVERITY_MEDIUM, NULL,               NULL },
 	{ "state.migrate",     "State directory migrated",     CLASS_ENTITY,  UPDATE,    SEVERITY_MEDIUM, SEVERITY_MEDIUM, "state",            NULL },
+	{ "tool.call",         "Tool called",                  CLASS_API,     OTHER,     SEVERITY_INFO,   SEVERITY_MEDIUM, NULL,               NULL },
+	{ "tool.refused",      "Tool call refused",            CLASS_API,     OTHER,     SEVERITY_MEDIUM, SEVERITY_MEDIUM, NULL,               NULL },
+	{ "tool.result",       "Tool call ended",              CLASS_API,     OTHER,     SEVERITY_INFO,   SEVERITY_MEDIUM, NULL,               NULL },
 	{ NULL,                NULL,                           CLASS_BASE,    OTHER,     SEVERITY_LOW,    SEVERITY_MEDIUM, NULL,               NULL },
 };
 /* clang-format on */
