@@ -94,8 +94,8 @@ static int start_warden(struct hook_approve_job *a, struct fault *f)
 	if (handover < 0)
 		return handover;
 	r = warden_start_release(&a->warden, &request,
-				(const int[]){ a->pidfd, a->session.run_fd, a->decision.claim.fd, handover },
-				f);
+				 (const int[]){ a->pidfd, a->session.run_fd, a->decision.claim.fd, handover },
+				 f);
 	a->handed_over = a->warden.pid < 0;
 	return r;
 }

@@ -32,8 +32,8 @@ void pids_watch_open(struct pids_watch *w, pid_t pid)
 	_cleanup_cgroup_host_ struct cgroup_host its = { 0 }, mine = { 0 };
 	char path[4096];
 
-	if (w->counter >= 0 || cgroup_host_load_of(pid, &its, NULL) < 0 || cgroup_host_load(&mine, NULL) < 0 ||
-	    !choose(&its) || str_eq(choose(&its), choose(&mine)) ||
+	if (w->counter >= 0 || cgroup_host_load_of(pid, &its, NULL) < 0 ||
+	    cgroup_host_load(&mine, NULL) < 0 || !choose(&its) || str_eq(choose(&its), choose(&mine)) ||
 	    snprintf(path, sizeof(path), "%s/pids.events", choose(&its)) >= (int)sizeof(path))
 		return;
 	w->counter = open(path, O_RDONLY | O_CLOEXEC);

@@ -78,8 +78,8 @@ struct decision_question {
 	bool standing;	    /* a standing approval may answer it: runs of this program, not bundles */
 	bool as_task; /* decision_verdict: the intention is at least a task's, as with a standing approval */
 	const char *grant; /* text of a grant that came with the start; NULL: none */
-	uint64_t wait_s; /* without ASK: how long an approval is waited for; 0: refused at once */
-	pid_t owner;  /* process that holds the reservation; 0: the caller */
+	uint64_t wait_s;   /* without ASK: how long an approval is waited for; 0: refused at once */
+	pid_t owner;	   /* process that holds the reservation; 0: the caller */
 	/*
 	 * Obtains the approval from a person: D->grants is filled and reserved when it returns 0.  NULL: existing
 	 * grants only; without one a request is filed and the start is refused.

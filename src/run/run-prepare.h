@@ -33,7 +33,7 @@ struct run_prepare {
 	char *upper;	       /* overlay: as the supervisor sees it; else NULL */
 	char *repository;      /* directory of the second upper, of the repository; NULL: none */
 	char *repository_upper, *repository_work;
-	char *work;		       /* overlay: beside it */
+	char *work; /* overlay: beside it */
 	char *token; /* of the broker, in the supervisor's memory until it is in the container; NULL: no broker */
 	const struct run_base *base;   /* of a continued run, borrowed; NULL: none */
 	struct session_config *config; /* as the creator passed it to the runtime */

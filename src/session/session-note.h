@@ -25,7 +25,7 @@
 #define SESSION_LOG "stdio.log" /* output of a detached run; older half: SESSION_LOG_OLD */
 #define SESSION_LOG_OLD "stdio.log.1"
 #define SESSION_NOTES "notes.ndjson" /* of the broker's tool note.write; kept as the log */
-#define SESSION_UPPER "u" /* overlay: the upper with the changes */
+#define SESSION_UPPER "u"	     /* overlay: the upper with the changes */
 
 #define SESSION_NOTE_MAX ((size_t)1024 * 1024)
 #define SESSION_NOTE_ARGV_MAX ((size_t)16 * 1024) /* a longer one is truncated */

@@ -166,7 +166,8 @@ subject_tree_path(const struct subject *s); /* on the host: where the files of t
 bool subject_is_own_dir(const char *path, struct own_dirs *own);
 /* Does PATH lie in a sandbox root, where commands of several sessions write? */
 bool subject_is_shared(const struct subject *s, const char *path);
-bool subject_has_broker(const struct subject *s); /* its profile has tools: /run/custody has the broker's socket */
+bool subject_has_broker(
+	const struct subject *s); /* its profile has tools: /run/custody has the broker's socket */
 uint64_t subject_tmp_size(const struct subject *s); /* of each private tmpfs */
 
 /*
