@@ -37,7 +37,7 @@ add_user() {
 	done
 	echo "tester:x:$USER_ID:$USER_ID::/run/tester:/bin/sh" >>/etc/passwd
 	echo "tester:x:$USER_ID:" >>/etc/group
-	mkdir -p -m 700 /run/tester
+	install -d -m 700 /run/tester
 	chown "$USER_ID:$USER_ID" /run/tester
 }
 configure_slurm() {

@@ -134,5 +134,5 @@ job() {
 	run --separate-stderr srun --quiet --uid="$USER_ID" --gid="$USER_ID" --container="$SUITE/rootless" sh -c 'id -u; cat /proc/self/uid_map; exit 8'
 	is 8 "$status"
 	is 0 "${lines[0]}"
-	[[ ${lines[1]} =~ 0[[:space:]]+$USER_ID[[:space:]]+1$ ]]
+	[[ ${lines[1]} =~ 0[[:space:]]+${USER_ID}[[:space:]]+1$ ]]
 }

@@ -240,7 +240,7 @@ ALL+=,masked-paths,private-devices,worktree,capabilities,no-new-privs,seccomp,se
 	rt create -b "$B" x </dev/null
 	run --separate-stderr "${as[@]}" "$PROVE" "$(rt state x | jq .pid)" "$B/asked.json" all </dev/null
 	assert_status 1
-	[ "$(grep =proven <<<"$output")" = $'capabilities=proven\nno-new-privs=proven\nprocess-state=proven' ]
+	[ "$(grep -F "=proven" <<<"$output")" = $'capabilities=proven\nno-new-privs=proven\nprocess-state=proven' ]
 	[ "$(grep -c 'missing: .*Permission denied' <<<"$output")" -eq 14 ]
 }
 suite_is_able_to_map() {

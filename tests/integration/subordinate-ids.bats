@@ -513,7 +513,8 @@ kept_home() {
 	custody evidence rm "$id"
 	run custody reset --sandbox s
 	assert_status 0
-	[ -z "$(ls -A "$root/workspace" "$root/tmp" | grep -v :)" ] && [ ! -e "$root/ids" ]
+	[ -z "$(find "$root/workspace" "$root/tmp" -mindepth 1)" ]
+	[ ! -e "$root/ids" ]
 	no_file_is_foreign
 	with plain --sandbox s -- sh -c 'wc -l </proc/self/uid_map; stat -c %a .'
 	[ "$(paste -sd ' ' <<<"$output")" = '1 700' ]
