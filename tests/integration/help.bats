@@ -333,7 +333,7 @@ complete_zsh() {
 	known=$({ "$rt" help && for verb in $("$rt" help | awk '/^  [a-z]/ { print $1 }'); do "$rt" help "$verb"; done; } |
 		sed -nE 's/^ +(-[a-zA-Z] )? *(--[a-z-]+).*/\1 \2/p' | options)
 	[ "$(wc -l <<<"$known")" -ge 50 ]
-	diff <(echo "$known") <(sed -n '/^## OPTIONS OF/,/^## FILES/p' "$MAN/custody-runtime.8.md" | options)
+	diff <(echo "$known") <(sed -n '/^## OPTIONS OF/,/^## GOVERNED/p' "$MAN/custody-runtime.8.md" | options)
 }
 
 # examples: lines of README.md and of the manual's pages that begin with custody, without the command that is run.
