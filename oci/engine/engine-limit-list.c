@@ -11,16 +11,86 @@
 
 /* Members that are lists: of devices, page sizes, interfaces; and files of cgroup v2. */
 
+/* --- keys ------------------------------------------------------------------------------------------------------- */
+
+#define MAJOR_MAX 4095
+#define MINOR_MAX 1048575
+#define MINOR_BITS 20
+
+/* As the kernel reads what libcrun writes: both as 32 bits, then one number.  A missing one is 0 for libcrun. */
+static uint32_t device_of(const struct jdoc *item)
+{
+	const struct jdoc *major = jdoc_get(item, "major"), *minor = jdoc_get(item, "minor");
+	const uint32_t high = engine_is(major, JDOC_INT) ? (uint32_t)major->integer : 0,
+		       low = engine_is(minor, JDOC_INT) ? (uint32_t)minor->integer : 0;
+
+	return high << MINOR_BITS | low;
+}
+
+static bool is_of_device(const struct engine_limit *row)
+{
+	return strcmp(row->keys[0], "major") == 0;
+}
+
 static bool same_keys(const struct engine_limit *row, const struct jdoc *a, const struct jdoc *b)
 {
-	for (const char *const *key = row->keys; *key; key++) {
-		const struct jdoc *x = jdoc_get(a, *key), *y = jdoc_get(b, *key);
+	const struct jdoc *x = jdoc_get(a, row->keys[0]), *y = jdoc_get(b, row->keys[0]);
 
-		if (!x || !y || !jdoc_equal(x, y))
-			return false;
-	}
-	return true;
+	if (is_of_device(row))
+		return device_of(a) == device_of(b);
+	return x && y && jdoc_equal(x, y);
 }
+
+static bool is_number(const struct jdoc *item, const char *key, int64_t max)
+{
+	const struct jdoc *v = jdoc_get(item, key);
+
+	return engine_is(v, JDOC_INT) && !v->wide && v->integer >= 0 && v->integer <= max;
+}
+
+/* "2MB": libcrun makes the name of a file of it. */
+static bool is_page_size(const char *text)
+{
+	const size_t digits = text ? strspn(text, "0123456789") : 0;
+
+	return digits > 0 && digits < 8 && *text != '0' && strchr("KMG", text[digits]) && text[digits] &&
+	       str_eq(text + digits + 1, "B");
+}
+
+/* libcrun writes it before a blank and the priority. */
+static bool is_interface(const char *text)
+{
+	return text && *text && strlen(text) < 16 && !strpbrk(text, " \t\n\v\f\r/");
+}
+
+/* Another spelling of a key would be another limit here, and the same one for the kernel. */
+static bool has_plain_keys(const struct engine_limit *row, const struct jdoc *item)
+{
+	if (!engine_is(item, JDOC_OBJECT))
+		return false;
+	if (is_of_device(row))
+		return is_number(item, "major", MAJOR_MAX) && is_number(item, "minor", MINOR_MAX);
+	return strcmp(row->keys[0], "pageSize") == 0 ? is_page_size(engine_text(item, "pageSize"))
+						     : is_interface(engine_text(item, row->keys[0]));
+}
+
+static int require_keys(const struct limit_walk *w, const char *path, const struct engine_limit *row,
+			const struct jdoc *list)
+{
+	for (size_t i = 0; i < list->n_items; i++)
+		if (!has_plain_keys(row, list->items[i]))
+			return fault_set(
+				w->f, EINVAL,
+				"not updated: 'resources.%.100s[%zu]' does not say which %s it is for; "
+				"nothing was changed; give '%s'%s",
+				path, i, is_of_device(row) ? "device" : row->keys[0], row->keys[0],
+				is_of_device(row) ? " (0 to 4095) and 'minor' (0 to 1048575)"
+				: strcmp(row->keys[0], "pageSize") == 0 ? " as \"2MB\""
+									: " of an interface");
+	return 0;
+}
+
+/* --- items ------------------------------------------------------------------------------------------------------ */
 
 /* The last one: libcrun writes them in their order. */
 static const struct jdoc *find_item(const struct engine_limit *row, const struct jdoc *list,
@@ -103,6 +173,8 @@ int engine_limit_clamp_list(struct limit_walk *w, const char *path, const struct
 
 	if (!engine_is(list, JDOC_ARRAY))
 		return fault_set(w->f, EINVAL, "not updated: 'resources.%.100s' is not an array", path);
+	if (require_keys(w, path, row, list) < 0)
+		return -EINVAL;
 	for (size_t i = 0; i < list->n_items;) {
 		const struct jdoc *was = find_item(row, approved, list->items[i]);
 		int r = judge_item(w, path, row, list->items[i], was);

@@ -108,6 +108,8 @@ static const struct limit_case each_version[] = {
 	  "{\"blockIO\":{\"throttleWriteBpsDevice\":[{\"major\":8,\"minor\":1,\"rate\":9}]}}", "blockIO.throttleWriteBpsDevice[8:0].rate", NULL, NULL },
 	{ "{\"blockIO\":{\"throttleReadIOPSDevice\":[{\"major\":8,\"minor\":0,\"rate\":100}]}}",
 	  "{\"blockIO\":{\"throttleReadIOPSDevice\":[{\"major\":8,\"minor\":0,\"rate\":0}]}}", "{}", "blockIO.throttleReadIOPSDevice[8:0].rate", NULL, NULL },
+	{ "{\"blockIO\":{\"throttleReadIOPSDevice\":[{\"major\":4294967304,\"rate\":100}]}}",
+	  "{\"blockIO\":{\"throttleReadIOPSDevice\":[{\"major\":8,\"minor\":0,\"rate\":900}]}}", "{}", "blockIO.throttleReadIOPSDevice[8:0].rate", NULL, NULL },
 	{ "{}", "{\"blockIO\":{\"throttleWriteIOPSDevice\":[{\"major\":8,\"minor\":0,\"rate\":0}]}}",
 	  "{\"blockIO\":{\"throttleWriteIOPSDevice\":[{\"major\":8,\"minor\":0,\"rate\":0}]}}", "", NULL, NULL },
 	{ "{\"blockIO\":{\"weight\":300}}", "{\"blockIO\":{\"weightDevice\":[{\"major\":8,\"minor\":0,\"weight\":301}]}}", "{}", "blockIO.weightDevice[8:0].weight", NULL, NULL },
@@ -292,6 +294,43 @@ static void GOV_15_a_member_that_is_not_listed_is_refused_by_name(void)
 	CHECK(refused("{\"unified\":{\"cpu.max\":\"1 2 3\"}}", EINVAL, "'unified.cpu.max'"));
 }
 
+/* The kernel reads both numbers of a device as 32 bits and puts them together; libcrun writes 0 for a missing one. */
+static void GOV_15_another_spelling_of_a_device_or_page_size_is_no_other_limit(void)
+{
+	static const char *const devices[] = {
+		"{\"major\":8,\"rate\":900}",
+		"{\"major\":8,\"minor\":null,\"rate\":900}",
+		"{\"major\":4294967304,\"minor\":0,\"rate\":900}",
+		"{\"major\":8,\"minor\":4294967296,\"rate\":900}",
+		"{\"major\":0,\"minor\":8388608,\"rate\":900}",
+		"{\"major\":4104,\"minor\":0,\"rate\":900}",
+		"{\"major\":-4294967288,\"minor\":0,\"rate\":900}",
+		"{\"major\":18446744069414584328,\"minor\":0,\"rate\":900}",
+		"{\"minor\":0,\"rate\":900}",
+		"7",
+	};
+	static const char *const sizes[] = { "2MB.rsvd", "x/../memory", "02MB", "2048",
+					     "MB",	 "2MB ",	"2mB",	"" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
+		char text[160];
+
+		(void)snprintf(text, sizeof(text), "{\"blockIO\":{\"throttleReadBpsDevice\":[%s]}}",
+			       devices[i]);
+		CHECK(refused(text, EINVAL,
+			      "'resources.blockIO.throttleReadBpsDevice[0]' does not say which device"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		char text[160];
+
+		(void)snprintf(text, sizeof(text), "{\"hugepageLimits\":[{\"pageSize\":\"%s\",\"limit\":9}]}",
+			       sizes[i]);
+		CHECK(refused(text, EINVAL, "'resources.hugepageLimits[0]' does not say which pageSize"));
+	}
+	CHECK(refused("{\"network\":{\"priorities\":[{\"name\":\"eth0 9\",\"priority\":0}]}}", EINVAL,
+		      "'resources.network.priorities[0]' does not say which name"));
+}
+
 /* --- the table and the specification ----------------------------------------------------------------------------- */
 
 static bool is_key(const struct engine_limit *row, const char *name)
@@ -423,5 +462,6 @@ static void GOV_15_whatever_the_order_of_updates_the_kernel_is_within_what_was_a
 TAP_MAIN(T(GOV_15_each_member_equal_tighter_looser_unlimited_0_or_missing), T(GOV_15_on_v1),
 	 T(GOV_15_on_v2_a_limit_is_one_whether_member_or_file),
 	 T(GOV_15_a_member_that_is_not_listed_is_refused_by_name),
+	 T(GOV_15_another_spelling_of_a_device_or_page_size_is_no_other_limit),
 	 T(GOV_15_the_table_has_every_member_of_the_specification),
 	 T(GOV_15_whatever_the_order_of_updates_the_kernel_is_within_what_was_approved))
