@@ -215,7 +215,7 @@ static struct engine_limit file_row(const struct limit_walk *w, const char *file
 static bool read_file_number(const char *text, uint64_t missing, uint64_t *ret)
 {
 	*ret = text ? ENGINE_LIMIT_NONE : missing;
-	return !text || str_eq(text, "max") || str_to_size(text, ret) == 0;
+	return !text || str_eq(text, "max") || engine_unified_number(text, ret);
 }
 
 static bool file_is_looser(const struct limit_walk *w, const char *file, const char *was, const char *is)

@@ -82,5 +82,7 @@ void engine_limits_overlay(struct jdoc *to, const struct jdoc *from);
 
 /* Is every number of the list SMALL in LARGE?  "" and NULL as LARGE: every list that can be read. */
 bool engine_cpuset_is_part(const char *small, const char *large);
+/* A number in a file of `unified`, but not "max". */
+bool engine_unified_number(const char *text, uint64_t *ret);
 /* Members of RESOURCES for those files of `unified` that have one; APPROVED: an unreadable text becomes the tightest limit. */
 int engine_unified_translate(struct jdoc *resources, bool approved, struct fault *f) _must_check_;

@@ -27,13 +27,19 @@ static const struct {
 };
 /* clang-format on */
 
+/* The kernel reads "0777" as octal: less than it looks like. */
+bool engine_unified_number(const char *text, uint64_t *ret)
+{
+	return (text[0] != '0' || !text[1]) && str_to_size(text, ret) == 0;
+}
+
 static bool read_number(const char *text, int64_t *ret)
 {
 	uint64_t n;
 
 	if (str_eq(text, "max"))
 		*ret = -1;
-	else if (str_to_size(text, &n) < 0)
+	else if (!engine_unified_number(text, &n))
 		return false;
 	else
 		*ret = n > INT64_MAX ? -1 : (int64_t)n;
@@ -60,6 +66,12 @@ static int put_number(struct jdoc *resources, size_t place, const char *text, bo
 	return 0;
 }
 
+/* In this file the kernel skips a unit: "50K" is 50. */
+static bool read_time(const char *text, int64_t *ret)
+{
+	return (str_eq(text, "max") || !text[strspn(text, "0123456789")]) && read_number(text, ret);
+}
+
 /* "QUOTA PERIOD", "max PERIOD", or one word. */
 static int put_cpu_max(struct jdoc *resources, const char *text, bool approved, struct fault *f)
 {
@@ -69,8 +81,8 @@ static int put_cpu_max(struct jdoc *resources, const char *text, bool approved, 
 	char word[32];
 
 	(void)snprintf(word, sizeof(word), "%.*s", (int)len, text);
-	if (len >= sizeof(word) || !read_number(word, &quota) || quota == 0 ||
-	    (text[len] == ' ' && (!read_number(text + len + 1, &period) || period <= 0))) {
+	if (len >= sizeof(word) || !read_time(word, &quota) || quota == 0 ||
+	    (text[len] == ' ' && (!read_time(text + len + 1, &period) || period <= 0))) {
 		if (!approved)
 			return refuse("cpu.max", text, f);
 		quota = 1;

@@ -186,6 +186,10 @@ static const struct limit_case v2[] = {
 	{ "{\"unified\":{\"io.max\":\"8:0 rbps=1\"}}", "{\"unified\":{\"io.max\":\"8:0 rbps=max\"}}", "{\"unified\":{\"io.max\":\"8:0 rbps=1\"}}", "unified.io.max", NULL, NULL },
 	{ "{\"memory\":{\"limit\":9,\"swap\":9}}", "{\"unified\":{\"memory.swap.max\":\"1\"}}", "{}", "unified.memory.swap.max", NULL, NULL },
 	{ "{\"unified\":{\"memory.swap.max\":\"1\"}}", "{\"memory\":{\"limit\":5,\"swap\":9}}", "{\"memory\":{\"limit\":5}}", "memory.swap", NULL, NULL },
+	/* the kernel reads less than it looks like: octal numbers, and no unit in cpu.max */
+	{ "{\"unified\":{\"memory.max\":\"0400\"}}", "{\"memory\":{\"limit\":300}}", "{\"memory\":{\"limit\":1}}", "memory.limit", NULL, NULL },
+	{ "{\"unified\":{\"memory.high\":\"0400\"}}", "{\"unified\":{\"memory.high\":\"300\"}}", "{\"unified\":{\"memory.high\":\"0400\"}}", "unified.memory.high", NULL, NULL },
+	{ "{\"unified\":{\"cpu.max\":\"50000K 100000\"}}", "{\"cpu\":{\"quota\":60000}}", "{\"cpu\":{\"period\":1000000,\"quota\":1}}", "cpu.quota", NULL, NULL },
 	{ "{}", "{\"unified\":{\"cgroup.freeze\":\"0\"}}", "{}", "unified.cgroup.freeze", NULL, NULL },
 	{ "{}", "{\"unified\":{\"memory.oom.group\":\"0\"}}", "{}", "unified.memory.oom.group", NULL, NULL },
 	{ "{\"unified\":{\"memory.oom.group\":\"1\"}}", "{\"unified\":{\"memory.oom.group\":\"1\"}}", "{\"unified\":{\"memory.oom.group\":\"1\"}}", "", NULL, NULL },
