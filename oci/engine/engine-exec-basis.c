@@ -54,6 +54,7 @@ static int take_facts(struct engine_exec_basis *b)
 	const struct jdoc *d = jdoc_get(b->document, "facts");
 	const size_t n = engine_count(d, "rw");
 
+	/* One more: engine_exec_basis_add_host. */
 	b->rw = calloc(n + 1, sizeof(*b->rw));
 	if (!b->rw)
 		return -ENOMEM;
@@ -102,6 +103,11 @@ int engine_exec_basis_read(const struct jdoc *d, struct engine_exec_basis *ret, 
 	*ret = b;
 	b = (struct engine_exec_basis){ 0 };
 	return 0;
+}
+
+void engine_exec_basis_add_host(struct engine_exec_basis *b)
+{
+	b->rw[b->facts.n_rw++] = (struct policy_mount){ "(descriptor)", "/" };
 }
 
 void engine_exec_basis_done(struct engine_exec_basis *b)

@@ -23,5 +23,7 @@ struct engine_exec_basis {
 struct jdoc *engine_exec_basis_make(const struct engine_container *c, const struct profile *profile);
 /* D is from engine_exec_basis_make, and is copied.  -EINVAL: it is not. */
 int engine_exec_basis_read(const struct jdoc *d, struct engine_exec_basis *ret, struct fault *f) _must_check_;
+/* The command gets a descriptor of the caller, which may write anywhere.  Once. */
+void engine_exec_basis_add_host(struct engine_exec_basis *b);
 void engine_exec_basis_done(struct engine_exec_basis *b);
 #define _cleanup_engine_exec_basis_ _cleanup_(engine_exec_basis_done)

@@ -217,16 +217,19 @@ static const char *find_home(char *const *env)
 
 static int judge(struct engine_exec *x, struct fault *f)
 {
-	struct policy_facts facts = x->basis.facts;
+	struct policy_facts facts;
 	struct decision_question q = { .facts = &facts,
 				       .argv = x->argv,
 				       .document = x->document,
 				       .digest = &x->digest,
 				       .security = SECURITY_OFF,
-				       .governance = x->basis.governance,
-				       .once = facts.image_unknown };
+				       .governance = x->basis.governance };
 	int r;
 
+	if (x->call->preserved > 0)
+		engine_exec_basis_add_host(&x->basis);
+	facts = x->basis.facts;
+	q.once = facts.image_unknown;
 	facts.argv = x->argv;
 	facts.env = x->env;
 	facts.cwd = engine_text(x->process, "cwd");

@@ -454,6 +454,26 @@ has_ended() { # NUMBER
 	wait_until has_ended 1
 	down
 }
+@test "GOV-15: GOV-8: GOV-3: a descriptor of the caller is an effect on the host for a command, too" {
+	local host=$CUSTODY_HOME/host
+	isolated
+	mkdir "$host"
+	echo of-the-host >"$host/file"
+	# Nothing that this container writes stays (with a cgroup it opens no device): a delete whose target the words do not show is asked
+	# only for what the caller brings.
+	rt() { "$RT" --root "$ROOT" "$@"; }
+	edit '.root.readonly = true'
+	up
+	try rt exec x sh -c 'busybox find /tmp/ -type f | busybox xargs busybox rm -rf'
+	[ "$status" -eq 0 ] || { echo "$output" && return 1; }
+	status=0
+	rt exec --preserve-fds 1 x sh -c 'busybox find /proc/self/fd/3/ -type f | busybox xargs busybox rm -rf' 3<"$host" >"$CUSTODY_HOME/tried" 2>&1 </dev/null || status=$?
+	output=$(cat "$CUSTODY_HOME/tried")
+	no_exec 'level C needs approval'
+	[ "$(cat "$host/file")" = of-the-host ]
+	wait_until has_ended 1
+	down
+}
 @test "GOV-15: ISO-12: no value of a variable reaches records, requests or the subject" {
 	judged
 	up_approved

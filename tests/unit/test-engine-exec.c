@@ -321,6 +321,9 @@ static void GOV_15_the_facts_of_create_are_those_of_exec(void)
 	CHECK(strcmp(b.facts.worktree, x.c.facts.worktree) == 0);
 	for (size_t i = 0; i < b.facts.n_rw; i++)
 		CHECK(strcmp(b.facts.rw[i].source, x.c.facts.rw[i].source) == 0);
+	engine_exec_basis_add_host(&b);
+	CHECK(b.facts.n_rw == x.c.facts.n_rw + 1 && strcmp(b.facts.rw[x.c.facts.n_rw].source, "/") == 0);
+	engine_exec_basis_done(&b);
 	/* Another version's, or none. */
 	CHECK(engine_exec_basis_read(NULL, &b, &f) == -EINVAL);
 	CHECK(engine_exec_basis_read(empty, &b, &f) == -EINVAL);
