@@ -15,6 +15,7 @@
 #include "decision/decision-exec.h"
 #include "layer/layer.h"
 #include "oci/engine/engine-exec-basis.h"
+#include "oci/engine/engine-exec-cgroup.h"
 #include "oci/engine/engine-exec-document.h"
 #include "oci/engine/engine-exec-merge.h"
 #include "oci/engine/engine-exec-probe.h"
@@ -39,6 +40,7 @@ struct engine_exec {
 	struct strbuf text;
 	struct decision decision;
 	int warden;
+	bool below;	  /* --cgroup */
 	bool probe;	  /* approved with the container */
 	bool handed_over; /* claim and every further record are the warden's */
 	char id[SESSION_ID_SIZE];
@@ -281,6 +283,7 @@ int engine_exec_open(const struct engine_exec_call *call, struct engine_exec **r
 	if (!x)
 		return fault_errno(f, ENOMEM, "exec");
 	x->call = call;
+	x->below = call->cgroup != NULL;
 	x->warden = -EBADF;
 	x->decision = DECISION_NONE;
 	*ret = NULL;
@@ -339,8 +342,10 @@ static int list_layers(const struct engine_exec *x, char ***ret, struct fault *f
 int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f)
 {
 	_cleanup_strv_ char **words = NULL;
-	int r = decision_consume(&x->decision, f);
+	int r = x->below ? engine_exec_cgroup_require(x->info.pid, pid, f) : 0;
 
+	if (r >= 0)
+		r = decision_consume(&x->decision, f);
 	x->decision.refused = r == -EACCES ? "approval" : "setup-failed";
 	if (r >= 0)
 		r = list_layers(x, &words, f);

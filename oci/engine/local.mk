@@ -11,6 +11,7 @@ libengine_a_SOURCES += \
 	oci/engine/engine-end.c oci/engine/engine-end.h \
 	oci/engine/engine-exec.c oci/engine/engine-exec.h \
 	oci/engine/engine-exec-basis.c oci/engine/engine-exec-basis.h \
+	oci/engine/engine-exec-cgroup.c oci/engine/engine-exec-cgroup.h \
 	oci/engine/engine-exec-document.c oci/engine/engine-exec-document.h \
 	oci/engine/engine-exec-merge.c oci/engine/engine-exec-merge.h \
 	oci/engine/engine-exec-probe.c oci/engine/engine-exec-probe.h \

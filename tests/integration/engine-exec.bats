@@ -474,6 +474,25 @@ has_ended() { # NUMBER
 	wait_until has_ended 1
 	down
 }
+@test "GOV-15: ISO-1: --cgroup is no way out of the container's limits" {
+	local dir
+	isolated
+	rt() { "$RT" --root "$ROOT" "$@"; }
+	up
+	# In no hierarchy, and then in one: libcrun leaves the process where the caller is, without a word.
+	try rt exec --cgroup sub x busybox touch /work/ran
+	[ "$status" -ne 0 ]
+	dir=$(sed -nE 's,^[0-9]+:pids:(.*),/sys/fs/cgroup/pids\1/sub,p' "/proc/$(rt state x | jq .pid)/cgroup")
+	if [ -n "$dir" ]; then
+		mkdir "$dir"
+		try rt exec --cgroup sub x busybox touch /work/ran
+		no_exec '--cgroup'
+		rmdir "$dir"
+	fi
+	[ ! -e "$B/rootfs/work/ran" ]
+	[ "$(count exec.start)" -eq 0 ]
+	down
+}
 @test "GOV-15: ISO-12: no value of a variable reaches records, requests or the subject" {
 	judged
 	up_approved

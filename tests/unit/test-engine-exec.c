@@ -2,6 +2,7 @@
 #include "engine-exec-tight.h"
 #include "engine-fixture.h"
 #include "oci/engine/engine-exec-basis.h"
+#include "oci/engine/engine-exec-cgroup.h"
 #include "oci/engine/engine-exec-document.h"
 #include "oci/engine/engine-exec-merge.h"
 #include "oci/engine/engine-exec-probe.h"
@@ -302,6 +303,22 @@ static void GOV_15_only_the_listed_command_as_the_containers_user_is_a_probe(voi
 	}
 }
 
+/* --- its cgroup --------------------------------------------------------------------------------------------------- */
+
+static void GOV_15_a_process_that_stays_in_the_cgroup_of_its_caller_is_outside(void)
+{
+	static const char caller[] = "4:memory:/user\n3:cpu,cpuacct:/\n0::/user\n",
+			  first[] = "4:memory:/x\n3:cpu,cpuacct:/\n0::/x\n";
+
+	CHECK(!engine_exec_cgroup_is_outside(caller, first, "4:memory:/x/sub\n3:cpu,cpuacct:/\n0::/x/sub\n"));
+	CHECK(!engine_exec_cgroup_is_outside(caller, first, first));
+	CHECK(engine_exec_cgroup_is_outside(caller, first, caller));
+	CHECK(engine_exec_cgroup_is_outside(caller, first, "4:memory:/user\n3:cpu,cpuacct:/\n0::/x/sub\n"));
+	CHECK(engine_exec_cgroup_is_outside(caller, first, "4:memory:/x/sub\n3:cpu,cpuacct:/\n0::/user\n"));
+	/* It has exited. */
+	CHECK(engine_exec_cgroup_is_outside(caller, first, ""));
+}
+
 /* --- what create keeps ---------------------------------------------------------------------------------------------- */
 
 static void GOV_15_the_facts_of_create_are_those_of_exec(void)
@@ -334,4 +351,5 @@ TAP_MAIN(T(GOV_15_a_process_is_never_looser_than_its_container), T(GOV_15_what_i
 	 T(ISO_14_members_without_a_rule_are_refused), T(ISO_14_real_time_and_a_limit_twice_are_refused),
 	 T(GOV_15_the_digest_is_that_of_container_command_and_process),
 	 T(GOV_15_only_the_listed_command_as_the_containers_user_is_a_probe),
+	 T(GOV_15_a_process_that_stays_in_the_cgroup_of_its_caller_is_outside),
 	 T(GOV_15_the_facts_of_create_are_those_of_exec))
