@@ -321,6 +321,8 @@ static int hand_over(struct engine_exec *x, pid_t pid, int pidfd, struct fault *
 	if (r < 0)
 		return fault_wrap(f, r, "custody-warden does not supervise it");
 	x->handed_over = true;
+	/* The warden has few connections, and a command may run for days. */
+	x->warden = fd_close(x->warden);
 	/* The lock is shared: the warden's exit must free it. */
 	claim_done(&x->decision.claim);
 	return 0;

@@ -539,6 +539,16 @@ has_ended() { # NUMBER
 	nothing_left
 	complete
 }
+@test "GOV-15: commands that run take no connection of the warden: one more starts beside 32 attached ones" {
+	local i
+	isolated
+	up
+	for i in {1..32}; do rt exec x busybox sleep 999 </dev/null >"$CUSTODY_HOME/out" 2>&1 3>&- & done
+	wait_until has_started 32
+	try rt exec x busybox echo ran
+	[ "$status$output" = 0ran ] || { echo "$output" && return 1; }
+	down
+}
 @test "GOV-15: 20 commands at once, each recorded once" {
 	local i pids=()
 	isolated
