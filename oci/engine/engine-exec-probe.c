@@ -2,9 +2,11 @@
 #include "oci/engine/engine-exec-probe.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/str.h"
+#include "oci/engine/engine-field.h"
 #include "oci/engine/engine-impl.h"
 
 static bool is_listed(const struct jdoc *allow, const struct jdoc *args)
@@ -70,6 +72,27 @@ static bool has_its_variables(const struct jdoc *container, const struct jdoc *p
 	return true;
 }
 
+/* Every other member, which may take time or processors from others. */
+static bool has_its_other_members(const struct jdoc *container, const struct jdoc *process)
+{
+	static const char *const judged[] = { "args",	      "cwd",	      "env",
+					      "user",	      "capabilities", "noNewPrivileges",
+					      "rlimits",      "oomScoreAdj",  "apparmorProfile",
+					      "selinuxLabel", "consoleSize",  "terminal" };
+
+	for (size_t i = 0; i < process->n_members; i++) {
+		const struct jdoc_member *m = process->members + i;
+		bool other = !engine_field_is_empty(m->value);
+
+		for (size_t k = 0; other && k < ARRAY_SIZE(judged); k++)
+			other = strcmp(m->key, judged[k]) != 0;
+		if (other &&
+		    (!jdoc_get(container, m->key) || !jdoc_equal(m->value, jdoc_get(container, m->key))))
+			return false;
+	}
+	return true;
+}
+
 static bool is_probe(const struct jdoc *allow, const struct jdoc *container, const struct jdoc *process,
 		     size_t home)
 {
@@ -77,6 +100,7 @@ static bool is_probe(const struct jdoc *allow, const struct jdoc *container, con
 
 	return is_listed(allow, jdoc_get(process, "args")) && has_its_user(container, process) &&
 	       has_its_variables(container, process, home) && has_its_capabilities(container, process) &&
+	       has_its_other_members(container, process) &&
 	       (str_eq(cwd, "/") || str_eq(cwd, engine_text(container, "cwd")));
 }
 

@@ -188,7 +188,7 @@ has_ended() { # NUMBER
 @test "GOV-15: custody.exec.allow: exactly these commands start without a question" {
 	local change
 	judged
-	edit '.annotations["custody.exec.allow"] = "[[\"busybox\",\"echo\",\"ready\"],[\"rm\",\"-rf\",\"/\"]]"'
+	edit '.annotations["custody.exec.allow"] = "[[\"busybox\",\"echo\",\"ready\"],[\"rm\",\"-rf\",\"/\"],[\"busybox\",\"grep\",\"NoNewPrivs\",\"/proc/self/status\"]]"'
 	up_approved
 	try rt exec x busybox echo ready
 	[ "$status$output" = 0ready ]
@@ -204,13 +204,18 @@ has_ended() { # NUMBER
 		try rt exec --process "$CUSTODY_HOME/process.json" x
 		no_exec 'level B needs approval' || { echo "$change" && return 1; }
 	done
+	# What the container may not do it may not do either, although nothing is tightened here.
+	EDIT='.noNewPrivileges = false' process busybox grep NoNewPrivs /proc/self/status
+	try rt exec --process "$CUSTODY_HOME/process.json" x
+	[ "$status$output" = $'0NoNewPrivs:\t1' ] || { echo "$output" && return 1; }
+	wait_until has_ended 3
 	try rt exec --preserve-fds 1 x busybox echo ready 3</dev/null
 	no_exec 'level B needs approval'
 	# An unbounded delete is a C, whatever was approved.
 	try rt exec x rm -rf /
 	no_exec 'level C needs approval'
 	[ -e "$B/rootfs/bin/busybox" ]
-	has_ended 2
+	has_ended 3
 	down
 }
 @test "GOV-15: ISO-1: a process text cannot gain capabilities, lose no_new_privs or the filter" {

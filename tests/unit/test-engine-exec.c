@@ -248,6 +248,8 @@ static void GOV_15_the_digest_is_that_of_container_command_and_process(void)
 
 /* --- commands that were approved with the container ------------------------------------------------------------------ */
 
+#define PROBE "{\"args\":[\"cat\",\"/ready\"],\"cwd\":\"/\",\"user\":{\"uid\":5,\"gid\":6},"
+
 static void GOV_15_only_the_listed_command_as_the_containers_user_is_a_probe(void)
 {
 	static const struct {
@@ -284,6 +286,13 @@ static void GOV_15_only_the_listed_command_as_the_containers_user_is_a_probe(voi
 		  "srv\",\"user\":{\"uid\":5,\"gid\":6},\"capabilities\":{"
 		  "\"effective\":[\"CAP_CHOWN\"]}}",
 		  false },
+		/* It would have more of the processors, or of the disk. */
+		{ PROBE "\"scheduler\":{\"policy\":\"SCHED_OTHER\",\"nice\":-20}}", false },
+		{ PROBE "\"ioPriority\":{\"class\":\"IOPRIO_CLASS_BE\",\"priority\":0}}", false },
+		{ PROBE "\"execCPUAffinity\":{\"initial\":\"0-3\"}}", false },
+		{ PROBE
+		  "\"scheduler\":null,\"ioPriority\":{},\"terminal\":false,\"consoleSize\":{\"height\":5}}",
+		  true },
 	};
 	_cleanup_jdoc_ struct jdoc *theirs = json(CONTAINER),
 				   *allow = json("[[\"true\"],[\"cat\",\"/ready\"]]");
