@@ -142,9 +142,9 @@ static int decide(struct runtime_job *job, const struct strbuf *process, struct 
 	if (!dir)
 		return fault_errno(f, ENOMEM, "exec");
 	r = engine_exec_open(&call, ret, f);
-	/* libcrun reports a missing container in the words that engines expect. */
+	/* In the words that engines expect.  libcrun must not look again: the container may have been created meanwhile. */
 	if (r == -ENOENT && !*ret && runtime_entry_load(&job->call, &entry, NULL) == -ENOENT)
-		return 0;
+		return fault_set(f, ENOENT, "container '%s' does not exist", job->call.id);
 	return r;
 }
 

@@ -62,9 +62,9 @@ int runtime_start_governed(struct runtime_job *job, struct fault *f)
 	if (!dir)
 		return fault_errno(f, ENOMEM, "start");
 	r = engine_start_ask(dir, &s, f);
-	/* libcrun reports a missing container in the words that engines expect. */
+	/* In the words that engines expect.  libcrun must not look again: the container may have been created meanwhile. */
 	if (r == -ENOENT && runtime_entry_load(&job->call, &entry, NULL) == -ENOENT)
-		return runtime_start(&job->call, f);
+		return fault_set(f, ENOENT, "container '%s' does not exist", job->call.id);
 	if (r < 0)
 		return kill_refused(&job->call, r);
 	r = runtime_start(&job->call, f);

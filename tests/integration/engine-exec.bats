@@ -516,6 +516,24 @@ has_ended() { # NUMBER
 	mv "$CUSTODY_HOME/record" "$ROOT/x/custody.json"
 	down
 }
+@test "GOV-15: a container that is created while exec looks for it is not entered unasked" {
+	local tracer
+	isolated '"exec":"deny"'
+	# Stopped once it has not found the container.
+	jq '.process | .args = ["busybox","touch","/work/ran"]' "$B/config.json" >"$CUSTODY_HOME/process.json"
+	strace -o "$CUSTODY_HOME/trace" -P "$ROOT/x/status" -e inject=openat:signal=STOP:when=1 "$RT" --root "$ROOT" --cgroup-manager disabled \
+		exec --process "$CUSTODY_HOME/process.json" x >"$CUSTODY_HOME/out" 2>&1 </dev/null 3>&- &
+	tracer=$!
+	wait_until grep -qs 'stopped by SIGSTOP' "$CUSTODY_HOME/trace"
+	up
+	kill -CONT "$(pgrep -P "$tracer")"
+	status=0
+	wait "$tracer" || status=$?
+	output=$(cat "$CUSTODY_HOME/out")
+	no_exec "container 'x' does not exist"
+	[ ! -e "$B/rootfs/work/ran" ]
+	down
+}
 @test "GOV-15: custody exec into a container of an engine names the engine's exec" {
 	isolated
 	up
