@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "container/container-info.h"
 #include "oci/engine/engine-impl.h"
@@ -74,13 +75,23 @@ static int read_approved(struct engine_update *u, struct fault *f)
 	return u->limits.approved ? 0 : fault_errno(f, ENOMEM, "limits");
 }
 
+/* Between libcrun's create and the record: the FIFO is there until the start, which needs the record. */
+static bool is_being_created(const char *dir)
+{
+	_cleanup_free_ char *path = path_join(dir, "exec.fifo");
+
+	return !path || access(path, F_OK) == 0;
+}
+
 int engine_update_open(const char *dir, const char *container, bool v2, struct engine_update *ret,
 		       struct fault *f)
 {
 	_cleanup_engine_update_ struct engine_update u = ENGINE_UPDATE_NONE;
 	int r = engine_record_read(dir, &u.record, f);
 
-	/* `run` without --detach writes none; every governed container has one. */
+	/* `run` without --detach writes none; every governed container has one once it is created. */
+	if (r == -ENOENT && is_being_created(dir))
+		return fault_wrap(f, r, "not updated: the container is being created; repeat the command");
 	if (r == -ENOENT) {
 		if (f)
 			fault_done(f);

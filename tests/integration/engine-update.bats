@@ -266,6 +266,18 @@ wardens_gone() {
 	rt start x
 	down
 }
+@test "GOV-15: no update passes between libcrun's create and the record" {
+	isolated
+	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
+	mv "$ROOT/x/custody.json" "$CUSTODY_HOME/record"
+	update '{"pids":{"limit":101}}'
+	[ "$status" -eq 1 ]
+	[[ $output == *'is being created'* ]] || { echo "$output" && return 1; }
+	[ "$(pids)" = 100 ]
+	mv "$CUSTODY_HOME/record" "$ROOT/x/custody.json"
+	rt start x
+	down
+}
 @test "GOV-15: pause and resume of a governed container ask nothing" {
 	isolated
 	up
