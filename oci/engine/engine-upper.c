@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/dir.h"
 #include "base/fd.h"
 #include "base/path.h"
@@ -47,13 +48,17 @@ static bool is_mtab(int dir, const char *name, const char *path)
 	return n == (ssize_t)strlen("/proc/mounts") && memcmp(target, "/proc/mounts", (size_t)n) == 0;
 }
 
-/* It hides what the image has there. */
-static bool is_opaque(int fd)
+/* It hides what the image has there, or shows another directory of the image; fuse-overlayfs has names of its own. */
+static bool is_marked(int fd)
 {
-	char value[2];
+	static const char *const marks[] = { "trusted.overlay.opaque",	  "user.overlay.opaque",
+					     "user.fuseoverlayfs.opaque", "trusted.overlay.redirect",
+					     "user.overlay.redirect",	  "user.fuseoverlayfs.redirect" };
 
-	return fgetxattr(fd, "trusted.overlay.opaque", value, sizeof(value)) > 0 ||
-	       fgetxattr(fd, "user.overlay.opaque", value, sizeof(value)) > 0;
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
+		if (fgetxattr(fd, marks[i], NULL, 0) > 0)
+			return true;
+	return false;
 }
 
 static bool is_plain_dir(struct walk *w, int fd, const char *path, unsigned int depth);
@@ -80,7 +85,7 @@ static bool is_plain_dir(struct walk *w, int fd, const char *path, unsigned int 
 {
 	_cleanup_dir_ DIR *d = fdopendir(fd);
 	const struct dirent *e;
-	bool plain = d != NULL && (!*path || !is_opaque(fd));
+	bool plain = d != NULL && (!*path || !is_marked(fd));
 
 	if (!d)
 		(void)close(fd);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/xattr.h>
+
 #include "engine-fixture.h"
 #include "oci/engine/engine-upper.h"
 #include "tap.h"
@@ -55,4 +57,22 @@ static void GOV_9_mount_points_of_an_engine_are_no_change_and_all_else_is(void)
 	CHECK(!engine_upper_is_pristine("/nonexistent", NULL));
 }
 
-TAP_MAIN(T(GOV_9_mount_points_of_an_engine_are_no_change_and_all_else_is))
+static void GOV_9_a_directory_that_hides_or_moves_one_of_the_image_is_a_change(void)
+{
+	static const char *const marks[] = { "user.overlay.opaque", "user.overlay.redirect",
+					     "user.fuseoverlayfs.opaque", "user.fuseoverlayfs.redirect" };
+	_cleanup_engine_fixture_ struct engine_fixture x = { 0 };
+	char path[160];
+
+	CHECK(engine_fixture_init(&x) && drop(&x, "bin/sh") && is_pristine(&x));
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		if (setxattr(path_in(&x, "bin", path), marks[i], "y", 1, 0) < 0) {
+			CHECK(errno == EOPNOTSUPP);
+			continue;
+		}
+		CHECK(!is_pristine(&x) && removexattr(path, marks[i]) == 0 && is_pristine(&x));
+	}
+}
+
+TAP_MAIN(T(GOV_9_mount_points_of_an_engine_are_no_change_and_all_else_is),
+	 T(GOV_9_a_directory_that_hides_or_moves_one_of_the_image_is_a_change))
