@@ -224,6 +224,21 @@ static int clamp(struct engine_update *u, const char *text, struct fault *f)
 	return r < 0 ? r : engine_limits_clamp(&u->limits, u->asked, &u->result, f);
 }
 
+/*
+ * Once it has fallen to 0 the kernel has forgotten the weight.  So a rise is kept before libcrun is called, and not set back:
+ * neither a failure nor a kill leaves a state from which it could fall.
+ */
+static int keep_idle(struct engine_update *u, struct fault *f)
+{
+	const struct jdoc *idle = engine_at(u->asked, "cpu.idle");
+
+	if (!engine_is(idle, JDOC_INT) || idle->integer == 0)
+		return 0;
+	jdoc_set_int(engine_make(u->limits.current, "cpu", JDOC_OBJECT), "idle", 1);
+	return u->limits.current->broken ? fault_errno(f, ENOMEM, "limits")
+					 : write_state(u, u->limits.current, f);
+}
+
 int engine_update_decide(struct engine_update *u, const char *text, char **ret_set, struct fault *f)
 {
 	_cleanup_strbuf_ struct strbuf set = { 0 };
@@ -249,6 +264,9 @@ int engine_update_decide(struct engine_update *u, const char *text, char **ret_s
 		return fault_errno(f, ENOMEM, "not updated");
 	if (u->asked->n_members == 0)
 		return 0;
+	r = keep_idle(u, f);
+	if (r < 0)
+		return fault_wrap(f, r, "not updated");
 	r = jdoc_write(u->asked, JDOC_CANONICAL, &set, f);
 	if (r >= 0)
 		*ret_set = strbuf_take(&set);
@@ -277,6 +295,8 @@ char *engine_update_undo(const struct engine_update *u)
 	if (!d)
 		return NULL;
 	project(d, u->asked, u->limits.current);
+	if (jdoc_get(d, "cpu"))
+		(void)jdoc_remove(jdoc_get(d, "cpu"), "idle");
 	return jdoc_write(d, JDOC_CANONICAL, &text, NULL) < 0 ? NULL : strbuf_take(&text);
 }
 

@@ -266,6 +266,19 @@ wardens_gone() {
 	rt start x
 	down
 }
+@test "GOV-15: cpu.idle that rose in an update which failed does not fall again: the weight would be lost" {
+	isolated
+	up
+	# On v1 the file is missing; on v2 the kernel refuses the list after it.
+	update '{"cpu":{"idle":1,"cpus":"8000"}}'
+	[ "$status" -eq 1 ]
+	[ "$(last container.update .status)" = failed ]
+	update '{"cpu":{"idle":0}}'
+	denied 'cpu.idle'
+	update '{"pids":{"limit":90}}'
+	passed
+	down
+}
 @test "GOV-15: no update passes between libcrun's create and the record" {
 	isolated
 	rt create -b "$B" x >"$CUSTODY_HOME/out" </dev/null
