@@ -176,7 +176,7 @@ static int merge(struct engine_exec *x, struct fault *f)
 		r = engine_exec_merge(jdoc_get(x->merged, "process"), x->process, f);
 	x->probe = r == 0 && !x->call->cgroup && x->call->preserved == 0 &&
 		   engine_exec_take_probe(x->basis.allow, jdoc_get(x->merged, "process"), x->process);
-	/* Nobody is asked, so it is tightened in any case. */
+	/* No approver sees it, so it is tightened in any case. */
 	if (x->probe && !x->basis.facts.isolated)
 		r = engine_exec_merge(jdoc_get(x->merged, "process"), x->process, f);
 	if (r == 0)

@@ -484,7 +484,7 @@ has_ended() { # NUMBER
 	isolated
 	rt() { "$RT" --root "$ROOT" "$@"; }
 	up
-	# In no hierarchy, and then in one: libcrun leaves the process where the caller is, without a word.
+	# In no hierarchy, and then in one: libcrun leaves the process where the caller is, without reporting an error.
 	try rt exec --cgroup sub x busybox touch /work/ran
 	[ "$status" -ne 0 ]
 	dir=$(sed -nE 's,^[0-9]+:pids:(.*),/sys/fs/cgroup/pids\1/sub,p' "/proc/$(rt state x | jq .pid)/cgroup")
@@ -516,7 +516,7 @@ has_ended() { # NUMBER
 	mv "$CUSTODY_HOME/record" "$ROOT/x/custody.json"
 	down
 }
-@test "GOV-15: a container that is created while exec looks for it is not entered unasked" {
+@test "GOV-15: a container that is created while exec looks for it: not entered unasked" {
 	local tracer
 	isolated '"exec":"deny"'
 	# Stopped once it has not found the container.
