@@ -18,6 +18,8 @@
 
 /* custody-warden: executed by `custody-hook approve` or custody-runtime with one socket, over which its request comes. */
 
+#define DESCRIPTORS 1024
+
 /* Drop inherited pipes and the controlling terminal. */
 static int detach(struct fault *f)
 {
@@ -79,6 +81,17 @@ static int serve(struct container_watch *w, struct fault *f)
 	return r;
 }
 
+/* The caller's limit: without descriptors neither a process nor a connection can be looked at, and a program is killed for it. */
+static void raise_descriptors(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= DESCRIPTORS)
+		return;
+	l.rlim_cur = l.rlim_max < DESCRIPTORS ? l.rlim_max : DESCRIPTORS;
+	(void)setrlimit(RLIMIT_NOFILE, &l);
+}
+
 int main(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
@@ -92,6 +105,7 @@ int main(void)
 		return STATUS_USAGE;
 	}
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+	raise_descriptors();
 	/* Before: the files of a process that is not dumpable belong to root. */
 	warden_protect();
 	(void)prctl(PR_SET_DUMPABLE, 0);

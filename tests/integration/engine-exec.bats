@@ -572,6 +572,18 @@ has_ended() { # NUMBER
 	[ "$status$output" = 0ran ] || { echo "$output" && return 1; }
 	down
 }
+@test "GOV-15: a caller with few descriptors leaves the warden enough for 64 commands" {
+	local i
+	isolated
+	(
+		ulimit -Sn 80
+		up
+	)
+	for i in {1..40}; do rt exec -d x busybox sleep 999 </dev/null >"$CUSTODY_HOME/out" 2>&1; done
+	try rt exec x busybox echo ran
+	[ "$status$output" = 0ran ] || { echo "$output" && return 1; }
+	down
+}
 @test "GOV-15: 20 commands at once, each recorded once" {
 	local i pids=()
 	isolated
