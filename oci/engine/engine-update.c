@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "container/container-info.h"
 #include "oci/engine/engine-impl.h"
@@ -78,9 +78,9 @@ static int read_approved(struct engine_update *u, struct fault *f)
 /* Between libcrun's create and the record: the FIFO is there until the start, which needs the record. */
 static bool is_being_created(const char *dir)
 {
-	_cleanup_free_ char *path = path_join(dir, "exec.fifo");
+	_cleanup_free_ char *path = NULL;
 
-	return !path || access(path, F_OK) == 0;
+	return asprintf(&path, "%s/exec.fifo", dir) < 0 || access(path, F_OK) == 0;
 }
 
 int engine_update_open(const char *dir, const char *container, bool v2, struct engine_update *ret,
