@@ -97,6 +97,43 @@ static struct verdict *declared_verdict(const struct broker_tool *t)
 	return TAKE_PTR(v);
 }
 
+/* All sessions of a lane share its places for requests: one session must not take them all. */
+static size_t find_asked(const struct broker_server *s, const struct digest *digest)
+{
+	size_t i = 0;
+
+	while (i < s->n_asked && !digest_equal(&s->asked[i], digest))
+		i++;
+	return i;
+}
+
+static bool may_ask(const struct broker_server *s, const struct digest *digest)
+{
+	return find_asked(s, digest) < s->n_asked || s->n_asked < BROKER_ASKED_MAX;
+}
+
+static void note_asked(struct broker_server *s, const struct digest *digest, bool approved)
+{
+	size_t i = find_asked(s, digest);
+
+	if (approved && i < s->n_asked)
+		s->asked[i] = s->asked[--s->n_asked];
+	else if (!approved && i == s->n_asked && i < BROKER_ASKED_MAX)
+		s->asked[s->n_asked++] = *digest;
+}
+
+/* In place of a reservation that files a request: a grant that exists counts all the same. */
+static int reserve_only(void *arg, struct decision *d, struct fault *f)
+{
+	const struct grant_owner owner = { .session = d->run.session };
+	int r = grant_reserve(&d->approval.store, &d->query, &owner, &d->grants, f);
+
+	(void)arg;
+	if (r < 0)
+		return r;
+	return d->grants.reason == GRANT_VALID ? 0 : fault_set(f, EDQUOT, "nothing was approved");
+}
+
 static int obtain(struct decision *d, const struct decision_question *q, struct fault *f)
 {
 	int r = decision_approve(d, q, f);
@@ -109,6 +146,12 @@ static int explain(const struct broker_server *s, const struct digest *digest, c
 {
 	char hex[DIGEST_HEX_SIZE];
 
+	if (!may_ask(s, digest))
+		return fault_set(
+			f, EDQUOT,
+			"level %c needs approval, and %d calls of this session wait for one: no request "
+			"was filed",
+			level, BROKER_ASKED_MAX);
 	digest_to_hex(digest, hex);
 	return fault_set(f, EACCES,
 			 "level %c needs approval of this call: on the host: custody approve %.*s --lane %s, "
@@ -140,6 +183,7 @@ int broker_approve(void *arg, const struct broker_tool *t, const struct jdoc *pa
 	if (r < 0)
 		return fault_set(f, -r, "the approval cannot be looked up");
 	q.document = document;
+	q.ask = may_ask(s, &digest) ? NULL : reserve_only;
 	d.dirs = job->dirs;
 	d.config = job->config;
 	d.run = *job->run;
@@ -156,5 +200,8 @@ int broker_approve(void *arg, const struct broker_tool *t, const struct jdoc *pa
 			(void)!decision_release(&d, "tool", NULL);
 	}
 	d.ledger = NULL;
-	return d.verdict && r == 0 ? 0 : explain(s, &digest, t->level, f);
+	if (!d.verdict || r < 0)
+		r = explain(s, &digest, t->level, f);
+	note_asked(s, &digest, r == 0);
+	return r;
 }

@@ -19,6 +19,7 @@
 #define BROKER_BAD_LEVELS 6
 #define BROKER_BAD_MAX 8	     /* bad tokens of one connection */
 #define BROKER_REFUSALS_RECORDED 256 /* of one session; the others are counted */
+#define BROKER_ASKED_MAX 16	     /* calls of one session without an approval that have a request */
 
 enum { BROKER_POLL_SOCKET, BROKER_POLL_END, BROKER_POLL_IN, BROKER_POLL_OUT, BROKER_POLLS };
 
@@ -62,6 +63,8 @@ struct broker_server {
 	int link;
 	uint64_t calls, refused, unrecorded;
 	bool over_budget; /* has been recorded */
+	struct digest asked[BROKER_ASKED_MAX];
+	size_t n_asked;
 	unsigned int bad_level;
 	uint64_t bad_ns;
 	struct broker_client clients[BROKER_CLIENTS];

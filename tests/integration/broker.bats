@@ -323,6 +323,31 @@ assert call("comment", {"issue_number": 5, "text": "a"}) == ""'
 	grep -rqF 'x; drop everything' "$CUSTODY_ROOT/sandbox/requests"
 }
 
+@test "ISO-9: a session files 16 requests for calls, and leaves the lane's other places to others" {
+	SANDBOX='{"timing_min_delay_ms": 0}' tools "$(tool deploy "[\"/bin/sh\",\"-c\",\"cat >>$DONE/deploy\"]" '{"level": "B"}')"
+	profile deploy
+	code='s = connect()
+for n in open("order").read().split():
+    r = ask(s, line("deploy", {"n": int(n)}))
+    print("passed" if r["ok"] else r["code"] + (" filed" if "custody approve" in r["error"] else ""))'
+	# Those that have a request are asked for again.
+	{ seq 40 && seq 16; } >"$CUSTODY_HOME/work/order"
+	inside "$code"
+	assert_status 0
+	[ "$(sed -n '1,16p;41,56p' <<<"$output" | sort -u)" = "approval filed" ]
+	[ "$(sed -n '17,40p' <<<"$output" | sort -u)" = "approval" ]
+	[ "$("$CUSTODY" pending --json | jq '.requests | length')" -eq 16 ]
+	# A grant counts for a session that may file no more.
+	run "$CUSTODY" approve --yes "$("$CUSTODY" pending --json | jq -r '.requests[0].id')"
+	assert_status 0
+	{ seq 101 116 && seq 16; } >"$CUSTODY_HOME/work/order"
+	inside "$code"
+	assert_status 0
+	[ "$(sort <<<"$output" | uniq -c | tr -s ' ' | tr '\n' ';')" = ' 15 approval; 16 approval filed; 1 passed;' ]
+	[ "$(wc -l <"$DONE/deploy")" -eq 1 ]
+	[ "$("$CUSTODY" pending --json | jq '.requests | length')" -eq 31 ]
+}
+
 @test "ISO-9: a tool that hangs, floods, forks or fails is killed with every process that it left" {
 	local user
 	for user in root user; do
