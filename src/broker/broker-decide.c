@@ -48,6 +48,43 @@ static bool is_value(const struct jdoc *param, const char *value)
 	return str_eq(number, value);
 }
 
+/* The length of the character at AT, and what it is without regard to case: the two others that fold to ASCII as well. */
+static size_t fold(const char *at, char *ret)
+{
+	if (strncmp(at, "\xc5\xbf", 2) == 0) { /* U+017F, a long s */
+		*ret = 's';
+		return 2;
+	}
+	if (strncmp(at, "\xe2\x84\xaa", 3) == 0) { /* U+212A, the sign for kelvin */
+		*ret = 'k';
+		return 3;
+	}
+	*ret = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+	return 1;
+}
+
+static bool is_same_folded(const char *a, const char *b)
+{
+	char x, y;
+
+	while (*a && *b) {
+		a += fold(a, &x);
+		b += fold(b, &y);
+		if (x != y)
+			return false;
+	}
+	return *a == *b;
+}
+
+/* Parsers exist that take "Issue" for "issue", and the last of both: the tool would act on a value that was not checked. */
+static bool has_double(const struct jdoc *params, const char *name)
+{
+	for (size_t i = 0; i < params->n_members; i++)
+		if (!str_eq(params->members[i].key, name) && is_same_folded(params->members[i].key, name))
+			return true;
+	return false;
+}
+
 /* RULE is "PARAM=VALUE".  The session's value is not in the message: the caller inside may not know it. */
 static int require_scope(const char *rule, const struct broker_values *v, const struct jdoc *params,
 			 struct fault *f)
@@ -64,6 +101,8 @@ static int require_scope(const char *rule, const struct broker_values *v, const 
 	if (!jdoc_get(params, name))
 		return fault_set(f, EPERM, "parameter '%s' is missing: it must be the session's %s", name,
 				 equals + 1);
+	if (has_double(params, name))
+		return fault_set(f, EPERM, "parameter '%s' is there in two spellings", name);
 	return is_value(jdoc_get(params, name), value)
 		       ? 0
 		       : fault_set(f, EPERM, "parameter '%s' is not the session's %s", name, equals + 1);

@@ -100,6 +100,33 @@ static void ISO_9_a_parameter_of_the_scope_must_be_there_and_equal(void)
 	CHECK(scoped(NULL, NULL) == BROKER_SCOPE);
 }
 
+/* A parser that ignores case takes both for one, and the later one counts. */
+static void ISO_9_a_parameter_of_the_scope_has_one_spelling(void)
+{
+	static const char *const doubles[] = { "Sink", "SINK", "\xc5\xbfink", "sin\xe2\x84\xaa" };
+	char *const scope[] = { (char *)"sink=issue", NULL };
+	struct broker_tool tool = { .name = "x", .level = 'A', .scope = scope };
+	const struct broker_tools tools = { .items = &tool, .n = 1, .calls_max = 1 };
+	const struct broker_values values = { .issue = "5" };
+
+	for (size_t i = 0; i <= ARRAY_SIZE(doubles); i++) {
+		_cleanup_jdoc_ struct jdoc *params = jdoc_new_object();
+		const struct broker_call call = {
+			.peer = true, .token = true, .tool = "x", .params = params
+		};
+		const struct broker_checks none = { 0 };
+		_cleanup_fault_ struct fault f = { 0 };
+
+		jdoc_set_int(params, "sink", 5);
+		jdoc_set_int(params, "sinks", 6);
+		jdoc_set_int(params, "\xc3\xa4", 6);
+		if (i < ARRAY_SIZE(doubles))
+			jdoc_set_int(params, doubles[i], 6);
+		CHECK(broker_decide(&tools, &values, &call, &none, &f).step ==
+		      (i < ARRAY_SIZE(doubles) ? BROKER_SCOPE : BROKER_ALLOWED));
+	}
+}
+
 static void ISO_9_levels_above_A_need_an_approval(void)
 {
 	struct broker_tool tool = { .name = "x", .level = 'C' };
@@ -307,7 +334,8 @@ static void ISO_9_a_changed_declaration_has_another_digest(void)
 }
 
 TAP_MAIN(T(ISO_9_the_first_step_that_refuses_counts),
-	 T(ISO_9_a_parameter_of_the_scope_must_be_there_and_equal), T(ISO_9_levels_above_A_need_an_approval),
+	 T(ISO_9_a_parameter_of_the_scope_must_be_there_and_equal),
+	 T(ISO_9_a_parameter_of_the_scope_has_one_spelling), T(ISO_9_levels_above_A_need_an_approval),
 	 T(ISO_8_only_the_token_itself_is_the_token), T(ISO_8_only_one_shape_is_a_request),
 	 T(ISO_8_a_peer_is_in_the_sessions_cgroup_or_below), T(the_client_takes_data_and_refusals_apart),
 	 T(LANE_6_a_tool_of_the_other_lane_is_refused),
