@@ -40,6 +40,7 @@ libbase_a_SOURCES += \
 	src/base/strv.c \
 	src/base/sys-call.h \
 	src/base/tree-at.c src/base/tree-at.h \
+	src/base/trusted-path.c src/base/trusted-path.h \
 	src/base/userns.c src/base/userns.h \
 	src/base/unit-text.c src/base/unit-text.h \
 	src/base/walk.c src/base/walk.h \

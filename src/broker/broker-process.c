@@ -20,7 +20,7 @@
 #include "base/process.h"
 #include "base/str.h"
 
-static _Noreturn void execute(char *const *argv, char *const *env)
+static _Noreturn void execute(const char *path, char *const *argv, char *const *env, pid_t keeper)
 {
 	const struct rlimit none = { 0 };
 	sigset_t all;
@@ -28,11 +28,12 @@ static _Noreturn void execute(char *const *argv, char *const *env)
 	process_restore_signals();
 	(void)sigemptyset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, NULL);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper)
+		_exit(STATUS_NOT_EXECUTABLE);
 	(void)setsid();
 	(void)setrlimit(RLIMIT_CORE, &none);
 	if (chdir("/") == 0)
-		(void)execve(argv[0], argv, env);
+		(void)execve(path, argv, env);
 	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 
@@ -101,9 +102,11 @@ static int wait_program(pid_t program, const sigset_t *signals)
 	}
 }
 
-static _Noreturn void stay(char *const *argv, char *const *env, int in, int out, pid_t broker)
+static _Noreturn void stay(const char *path, char *const *argv, char *const *env, int in, int out,
+			   pid_t broker)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), status;
+	const pid_t own = getpid();
 	sigset_t signals;
 	pid_t program;
 
@@ -120,7 +123,7 @@ static _Noreturn void stay(char *const *argv, char *const *env, int in, int out,
 		_exit(STATUS_NOT_EXECUTABLE);
 	program = fork();
 	if (program == 0)
-		execute(argv, env);
+		execute(path, argv, env, own);
 	/* The pipes are the program's alone: their other ends see its end. */
 	(void)close_range(0, 1, 0);
 	status = program < 0 ? STATUS_NOT_EXECUTABLE : wait_program(program, &signals);
@@ -133,7 +136,8 @@ static int set_nonblocking(int fd)
 	return fcntl(fd, F_SETFL, O_NONBLOCK);
 }
 
-int broker_process_start(char *const *argv, char *const *env, struct broker_process *ret, struct fault *f)
+int broker_process_start(const char *path, char *const *argv, char *const *env, struct broker_process *ret,
+			 struct fault *f)
 {
 	_cleanup_close_ int in = -EBADF, in_tool = -EBADF, out = -EBADF, out_tool = -EBADF;
 	const pid_t own = getpid();
@@ -152,7 +156,7 @@ int broker_process_start(char *const *argv, char *const *env, struct broker_proc
 		return fault_errno(f, errno, "pipe of a tool");
 	pid = fork();
 	if (pid == 0)
-		stay(argv, env, in_tool, out_tool, own);
+		stay(path, argv, env, in_tool, out_tool, own);
 	if (pid < 0)
 		return fault_errno(f, errno, "start a tool");
 	*ret = (struct broker_process){ .pid = pid,

@@ -17,7 +17,7 @@ struct broker_process {
 #define BROKER_PROCESS_NONE \
 	((struct broker_process){ .pid = -1, .pidfd = -EBADF, .in = -EBADF, .out = -EBADF })
 
-int broker_process_start(char *const *argv, char *const *env, struct broker_process *ret,
+int broker_process_start(const char *path, char *const *argv, char *const *env, struct broker_process *ret,
 			 struct fault *f) _must_check_;
 void broker_process_kill(const struct broker_process *p); /* its tree; PIDFD reports the end */
 /* After PIDFD polled readable: the program's exit status, 128 + signal, 126 or 127 if it could not be executed. */

@@ -81,6 +81,8 @@ static int execute(const struct broker_server *s, struct broker_client *c, const
 
 	if (!env)
 		return fault_set(f, ENOMEM, "out of memory");
+	if (!c->tool->program)
+		return fault_set(f, EIO, "the tool cannot be started");
 	r = jdoc_write(params, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;
@@ -90,7 +92,7 @@ static int execute(const struct broker_server *s, struct broker_client *c, const
 	c->params = strbuf_take(&text);
 	if (!c->params)
 		return fault_set(f, ENOMEM, "out of memory");
-	if (broker_process_start(c->tool->declared->exec, env, &c->process, NULL) < 0) {
+	if (broker_process_start(c->tool->program, c->tool->declared->exec, env, &c->process, NULL) < 0) {
 		broker_tool_forget(c);
 		return fault_set(f, EIO, "the tool cannot be started");
 	}

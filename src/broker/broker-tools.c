@@ -201,6 +201,8 @@ int broker_tools_resolve(const struct config *c, const struct profile *p, enum l
 
 void broker_tools_done(struct broker_tools *t)
 {
+	for (size_t i = 0; i < t->n; i++)
+		free(t->items[i].program);
 	free(t->items);
 	jdoc_free(t->section);
 	*t = (struct broker_tools){ 0 };

@@ -22,6 +22,7 @@ struct broker_tool {
 	char *const *scope;		    /* NULL: none */
 	char level;			    /* 'A', 'B', 'C' */
 	bool read;
+	char *program; /* BROKER_EXEC: path of exec[0] without links, after broker_tools_locate(); NULL: missing */
 	struct digest digest; /* of the declaration with its defaults: a changed one is another subject */
 };
 
@@ -36,6 +37,11 @@ struct broker_tools {
 /* -ENOTSUP, -ENOENT, -LANE_REFUSED: a tool is not implemented, not declared, of the other lane.  RET borrows from C. */
 int broker_tools_resolve(const struct config *c, const struct profile *p, enum lane lane,
 			 struct broker_tools *ret, struct fault *f) _must_check_;
+/*
+ * Finds the programs.  -EPERM: another user than root and the caller could change one, or it, or a file among its arguments, is in
+ * one of PLACES: resolved directories of the host that a command inside can change, or whose content is not the operator's.
+ */
+int broker_tools_locate(struct broker_tools *t, char *const *places, struct fault *f) _must_check_;
 void broker_tools_done(struct broker_tools *t);
 #define _cleanup_broker_tools_ _cleanup_(broker_tools_done)
 

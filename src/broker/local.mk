@@ -7,6 +7,7 @@ libcore_a_SOURCES += \
 	src/broker/broker-impl.h \
 	src/broker/broker-peer.c src/broker/broker-peer.h \
 	src/broker/broker-process.c src/broker/broker-process.h \
+	src/broker/broker-program.c \
 	src/broker/broker-record.c \
 	src/broker/broker-request.c src/broker/broker-request.h \
 	src/broker/broker-server.c \

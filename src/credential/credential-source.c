@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "base/write-access.h"
+#include "base/trusted-path.h"
 #include "credential/credential-answer.h"
 #include "credential/credential-impl.h"
 
@@ -27,57 +27,14 @@ int credential_check_value(const char *bytes, size_t len, struct fault *f)
 	return 0;
 }
 
-static int require_trusted(int fd, const char *path, size_t len, struct fault *f)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return fault_errno(f, errno, "'%.*s'", (int)len, path);
-	if (st.st_uid != 0 && st.st_uid != geteuid())
-		return fault_set(f, EPERM, "'%.*s' belongs to uid %u, neither to root nor to you", (int)len,
-				 path, (unsigned int)st.st_uid);
-	/* In a sticky directory only the owner of an entry can replace it. */
-	if (!(S_ISDIR(st.st_mode) && (st.st_mode & S_ISVTX)) && write_access_is_shared(fd, &st))
-		return fault_set(f, EPERM, "'%.*s' is writable by other users: chmod go-w '%.*s'", (int)len,
-				 path, (int)len, path);
-	return 0;
-}
-
-/* From / down: only then does a checked name still mean the checked file. */
-static int walk_trusted(const char *real, struct fault *f)
-{
-	_cleanup_close_ int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const char *at = real + 1;
-	int r = fd < 0 ? fault_errno(f, errno, "open '/'") : require_trusted(fd, "/", 1, f);
-
-	while (r == 0 && *at) {
-		size_t len = strcspn(at, "/");
-		_cleanup_free_ char *name = strndup(at, len);
-		int next = name ? openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
-
-		if (next < 0)
-			return fault_errno(f, name ? errno : ENOMEM, "open '%s'", real);
-		fd_close(fd);
-		fd = next;
-		at += len;
-		r = require_trusted(fd, real, (size_t)(at - real), f);
-		at += *at == '/';
-	}
-	return r;
-}
-
 int credential_open_trusted(const char *path, char **ret_real, struct fault *f)
 {
-	_cleanup_free_ char *real = realpath(path, NULL);
+	_cleanup_free_ char *real = NULL;
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
 	int r;
 
-	if (path[0] != '/')
-		return fault_set(f, EINVAL, "'%s' is not an absolute path", path);
-	if (!real)
-		return fault_errno(f, errno, "'%s'", path);
-	r = walk_trusted(real, f);
+	r = trusted_path_resolve(path, &real, f);
 	if (r < 0)
 		return r;
 	fd = open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -14,6 +14,22 @@
 
 #define BACKLOG 64
 
+int run_broker_require(struct run *run, struct fault *f)
+{
+	const struct subject *s = run->plan.subject;
+	_cleanup_strv_ char **places = NULL;
+	int r;
+
+	if (!run->plan.broker.open)
+		return 0;
+	run->decision.refused = REFUSED_UNSUPPORTED;
+	r = s->worktree ? strv_append(&places, s->worktree) : 0;
+	for (size_t i = 0; r == 0 && i < s->n_mounts; i++)
+		if (s->mounts[i].source && (s->mounts[i].rw || s->mounts[i].kind == SUBJECT_MOUNT_OVERLAY))
+			r = strv_append(&places, s->mounts[i].source);
+	return r < 0 ? fault_errno(f, ENOMEM, "tools") : broker_tools_locate(&run->plan.broker, places, f);
+}
+
 int run_broker_open(struct run_broker *b, struct run *run, struct fault *f)
 {
 	int r;

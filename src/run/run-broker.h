@@ -20,6 +20,8 @@ struct run_broker {
 	((struct run_broker){ \
 		.broker = BROKER_NONE, .side = { .fd = -EBADF }, .listen_fd = -EBADF, .state_fd = -EBADF })
 
+/* -EPERM: the command, or another user, could change the program of a tool. */
+int run_broker_require(struct run *run, struct fault *f) _must_check_;
 /* Token and socket, without an address: the creator binds it. */
 int run_broker_open(struct run_broker *b, struct run *run, struct fault *f) _must_check_;
 void run_broker_forget(struct run_broker *b); /* the creator has the token */

@@ -12,6 +12,7 @@
 #include "base/seam.h"
 #include "evidence/delivery.h"
 #include "oci/libcrun/libcrun-adapter.h"
+#include "run/run-broker.h"
 #include "run/run-detach.h"
 #include "run/run-ids.h"
 #include "run/run-impl.h"
@@ -436,6 +437,8 @@ int run_session(const struct run_options *o, struct run_result *ret, struct run 
 		r = run_load(run, run->id, f);
 	if (r == 0)
 		r = require_programs(run, f);
+	if (r == 0)
+		r = run_broker_require(run, f);
 	if (r == 0)
 		r = run_ledger_open(&run->ledger, f);
 	if (r == 0)

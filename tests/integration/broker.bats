@@ -479,6 +479,44 @@ time.sleep(1000)' >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
 	[ ! -e "$CUSTODY_HOME/bundle" ]
 }
 
+@test "ISO-9: a tool that the command or another user could change is refused, and nothing starts" {
+	local place=$CUSTODY_HOME/place mode
+	mkdir "$place"
+	script=$'#!/bin/sh\necho safe\n'
+	printf '%s' "$script" | tee "$CUSTODY_HOME/work/tool.sh" "$place/tool.sh" >/dev/null
+	chmod 755 "$CUSTODY_HOME/work/tool.sh" "$place/tool.sh"
+	ln -s "$CUSTODY_HOME/work/tool.sh" "$place/link"
+	# As a program, by a link, and as the script of an interpreter; also where the command writes to an overlay.
+	for mode in rw overlay; do
+		for exec in "[\"$CUSTODY_HOME/work/tool.sh\"]" "[\"$place/link\"]" "[\"/bin/sh\",\"$CUSTODY_HOME/work/tool.sh\"]"; do
+			tools "$(tool hello "$exec")"
+			suite_profile tools "$(jq -n --arg mode $mode '{broker: {tools: ["hello"]}, workspace: {mode: $mode},
+				enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}')"
+			inside 'open("started", "w")'
+			[ "$status" -ne 0 ]
+			[[ $stderr == *"tool 'hello': '"*"which the command may change"* ]]
+			[ ! -e "$CUSTODY_HOME/work/started" ]
+		done
+	done
+	[ -z "$(records session.intent)" ]
+	# A directory of the worktree may be an argument.
+	tools "$(tool hello "[\"/bin/ls\",\"$CUSTODY_HOME/work\"]")"
+	inside 'assert "tool.sh" in call("hello")'
+	assert_status 0
+	# Writable through a mount, or by other users.
+	tools "$(tool hello "[\"$place/tool.sh\"]")"
+	inside 'assert call("hello") == "safe\n"'
+	assert_status 0
+	inside -v "$place:/place:rw" 'open("started", "w")'
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"tool 'hello': "*"'$place', which the command may change"* ]]
+	chmod 777 "$place"
+	inside 'open("started", "w")'
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"tool 'hello': '$place' is writable by other users"* ]]
+	[ ! -e "$CUSTODY_HOME/work/started" ]
+}
+
 @test "ISO-12: a variable of the host reaches the tool that names it, and neither sandbox nor records" {
 	tools "$(tool use "[\"/bin/sh\",\"-c\",\"printenv SECRET_FOR_TOOL >$DONE/got; env | cut -d= -f1 | sort >$DONE/names\"]" '{"env": ["SECRET_FOR_TOOL"]}')"
 	profile use
