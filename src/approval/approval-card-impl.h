@@ -13,6 +13,9 @@ void approval_card_add_built(struct card *c, const char *label, enum card_tone t
 /* A string as a word, anything else as JSON. */
 void approval_card_put_json(struct strbuf *b, const struct jdoc *v);
 
+/* A warning with the letters of TEXT that are not ASCII, if there are any. */
+void approval_card_add_letters(struct card *c, const char *text);
+
 /* Is the subject one call of a tool, broker/broker-approve.c? */
 bool approval_card_is_tool(const struct approval_card_facts *k);
 void approval_card_add_tool(struct card *c, const struct approval_card_facts *k);

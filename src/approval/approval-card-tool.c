@@ -17,7 +17,7 @@ void approval_card_add_tool(struct card *c, const struct approval_card_facts *k)
 		   *declaration = jdoc_get_string(k->subject, "declaration"),
 		   *subject = jdoc_get_string(k->subject, "subject");
 	const struct jdoc *params = jdoc_get(k->subject, "params");
-	_cleanup_strbuf_ struct strbuf b = { 0 };
+	_cleanup_strbuf_ struct strbuf b = { 0 }, all = { 0 };
 
 	card_put_word(&b, tool ? tool : "?");
 	strbuf_printf(&b, " outside of the sandbox, as custody.json declares it (%.19s)",
@@ -27,8 +27,13 @@ void approval_card_add_tool(struct card *c, const struct approval_card_facts *k)
 		card_put_word(&b, params->members[i].key);
 		strbuf_puts(&b, " = ");
 		approval_card_put_json(&b, params->members[i].value);
+		strbuf_add(&all, b.text ? b.text : "", b.len);
 		approval_card_add_built(c, i ? "" : "with", CARD_PLAIN, &b);
 	}
+	if (all.broken)
+		c->broken = true;
+	else if (all.text)
+		approval_card_add_letters(c, all.text);
 	card_add(c, "for", CARD_PLAIN, "a session with the subject %.19s", subject ? subject : "?");
 }
 

@@ -57,7 +57,7 @@ static bool is_true(const struct jdoc *object, const char *key)
 }
 
 /* Cyrillic letters that look like Latin ones are shown unescaped, but with a warning. */
-static void add_letters(struct card *c, const char *text)
+void approval_card_add_letters(struct card *c, const char *text)
 {
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	size_t len = strlen(text), n = 0;
@@ -93,7 +93,7 @@ static void add_command(struct card *c, const struct approval_card_facts *k)
 		return;
 	}
 	card_add(c, "command", CARD_STRONG, "%s", text);
-	add_letters(c, text);
+	approval_card_add_letters(c, text);
 	if (!jdoc_get_string(k->subject, "cwd"))
 		return;
 	card_put_word(&b, jdoc_get_string(k->subject, "cwd"));

@@ -273,6 +273,28 @@ static void the_card_shows_command_reason_and_permissions(void)
 	CHECK(!strstr(got, "only this machine"));
 }
 
+/* The payload chose all of it: names, values, and what is nested in them. */
+static void letters_of_a_tools_parameters_are_named(void)
+{
+	static const char call[] = "{\"schema\":\"custody.tool/1\",\"tool\":\"deploy\",\"params\":{%s}}";
+	static const char *const looks[] = { "\"to\":\"\xd0\xb0.example\"", "\"t\xd0\xbe\":1",
+					     "\"to\":[{\"h\":\"\xd0\xb0\"}]" };
+	_cleanup_free_ char *plain = described(
+		"{\"schema\":\"custody.tool/1\",\"tool\":\"deploy\",\"params\":{\"to\":\"a.example\"}}", NULL,
+		120);
+
+	CHECK(plain && strstr(plain, "to = a.example") && !strstr(plain, "outside ASCII"));
+	for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {
+		_cleanup_free_ char *subject = NULL, *got = NULL;
+
+		CHECK(asprintf(&subject, call, looks[i]) > 0);
+		got = described(subject, NULL, 120);
+		CHECK(got &&
+		      strstr(got, i == 1 ? "1 letters outside ASCII, which may look like others: U+043E"
+					 : "1 letters outside ASCII, which may look like others: U+0430"));
+	}
+}
+
 static void changes_that_a_run_continues_are_named(void)
 {
 	_cleanup_free_ char *got = described("{" REST TREE("overlay", ",\"base\":\"0123abcd\"") "}", NULL,
@@ -343,6 +365,7 @@ TAP_MAIN(T(words_read_as_a_shell_would_read_them), T(control_sequences_are_escap
 	 T(no_line_is_wider_than_the_terminal), T(text_never_looks_like_a_row),
 	 T(a_break_within_a_word_is_marked), T(cut_text_shows_how_much_and_where_the_rest_is),
 	 T(color_is_ours_alone), T(the_card_shows_command_reason_and_permissions),
-	 T(changes_that_a_run_continues_are_named), T(possible_losses_are_named),
-	 T(channels_out_of_the_container_are_named), T(changes_since_the_last_approval_are_named),
-	 T(an_empty_subject_is_not_called_harmless), T(forty_columns_are_enough))
+	 T(letters_of_a_tools_parameters_are_named), T(changes_that_a_run_continues_are_named),
+	 T(possible_losses_are_named), T(channels_out_of_the_container_are_named),
+	 T(changes_since_the_last_approval_are_named), T(an_empty_subject_is_not_called_harmless),
+	 T(forty_columns_are_enough))
