@@ -23,6 +23,16 @@ static void put_char(struct strbuf *b, enum part part, char c)
 	}
 }
 
+/* Bytes of a character that some readers take for a line end, or a terminal for a command: C1, U+2028, U+2029.  0: another one. */
+static size_t control_len(const char *at, size_t left)
+{
+	const unsigned char *u = (const unsigned char *)at;
+
+	if (left >= 2 && u[0] == 0xc2 && u[1] >= 0x80 && u[1] <= 0x9f)
+		return 2;
+	return left >= 3 && u[0] == 0xe2 && u[1] == 0x80 && (u[2] == 0xa8 || u[2] == 0xa9) ? 3 : 0;
+}
+
 /* TEXT up to MAX bytes, not within a character; the number of bytes behind it follows. */
 static void put_escaped(struct strbuf *b, enum part part, const char *text, size_t len, size_t max)
 {
@@ -30,8 +40,12 @@ static void put_escaped(struct strbuf *b, enum part part, const char *text, size
 
 	while (n < len && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
 		n--;
-	for (size_t i = 0; i < n; i++)
-		put_char(b, part, text[i]);
+	for (size_t i = 0; i < n; i++) {
+		size_t control = control_len(text + i, n - i);
+
+		put_char(b, part, control ? ' ' : text[i]);
+		i += control ? control - 1 : 0;
+	}
 	if (n < len)
 		strbuf_printf(b, "[+%zu bytes]", len - n);
 }

@@ -257,6 +257,20 @@ static void cef_fields_cannot_be_forged(void)
 	CHECK(strchr(out, '\n') == out + strlen(out) - 1);
 }
 
+/* Readers exist that end a line at these: NEL, other C1 controls, U+2028 and U+2029. */
+static void a_line_of_cef_has_no_other_line_end(void)
+{
+	_cleanup_free_ char *out = cef_of("a\xc2\x85"
+					  "b\xc2\x9b"
+					  "c\xe2\x80\xa8"
+					  "d\xe2\x80\xa9"
+					  "e\xc2\xa0\xe2\x80\xa7");
+
+	CHECK(out && strstr(out, "reason=a b c d e\xc2\xa0\xe2\x80\xa7 "));
+	CHECK(!strstr(out, "\xc2\x85") && !strstr(out, "\xc2\x9b") && !strstr(out, "\xe2\x80\xa8") &&
+	      !strstr(out, "\xe2\x80\xa9"));
+}
+
 /* Record AT differs in one byte: only the records before it are exported. */
 static void nothing_is_exported_from_a_changed_record_on(void)
 {
@@ -417,8 +431,8 @@ static void a_failed_write_ends_the_export(void)
 TAP_MAIN(T(DOOR_9_the_lines_of_each_format_are_those_of_the_golden_files),
 	 T(DOOR_9_every_kind_is_exported_with_seq_and_hash), T(a_failed_record_is_never_less_severe),
 	 T(a_long_field_of_cef_is_cut_between_characters), T(cef_fields_cannot_be_forged),
-	 T(nothing_is_exported_from_a_changed_record_on), T(missing_records_end_the_export),
-	 T(a_live_ledger_is_exported_in_parts_that_fit),
+	 T(a_line_of_cef_has_no_other_line_end), T(nothing_is_exported_from_a_changed_record_on),
+	 T(missing_records_end_the_export), T(a_live_ledger_is_exported_in_parts_that_fit),
 	 T(a_live_ledger_that_is_shorter_than_its_seal_is_broken),
 	 T(a_record_with_another_seq_or_prev_is_not_exported), T(a_rewritten_end_differs_from_the_seal),
 	 T(a_failed_write_ends_the_export))
