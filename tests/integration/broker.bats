@@ -486,9 +486,12 @@ time.sleep(1000)' >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
 	printf '%s' "$script" | tee "$CUSTODY_HOME/work/tool.sh" "$place/tool.sh" >/dev/null
 	chmod 755 "$CUSTODY_HOME/work/tool.sh" "$place/tool.sh"
 	ln -s "$CUSTODY_HOME/work/tool.sh" "$place/link"
-	# As a program, by a link, and as the script of an interpreter; also where the command writes to an overlay.
+	printf '#! %s -x\n' "$CUSTODY_HOME/work/tool.sh" >"$place/interpreted"
+	chmod 755 "$place/interpreted"
+	# As a program, by a link, as an interpreter, and as a script, also one that the command would have to write first; also where the command writes to an overlay.
 	for mode in rw overlay; do
-		for exec in "[\"$CUSTODY_HOME/work/tool.sh\"]" "[\"$place/link\"]" "[\"/bin/sh\",\"$CUSTODY_HOME/work/tool.sh\"]"; do
+		for exec in "[\"$CUSTODY_HOME/work/tool.sh\"]" "[\"$place/link\"]" "[\"$place/interpreted\"]" \
+			"[\"/bin/sh\",\"$CUSTODY_HOME/work/tool.sh\"]" "[\"/bin/sh\",\"$CUSTODY_HOME/work/./later/tool.sh\"]"; do
 			tools "$(tool hello "$exec")"
 			suite_profile tools "$(jq -n --arg mode $mode '{broker: {tools: ["hello"]}, workspace: {mode: $mode},
 				enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}')"
