@@ -14,6 +14,9 @@ static void refuse(struct broker_server *s, struct broker_client *c, const char 
 		   const char *text, uint64_t backoff_ms)
 {
 	broker_record_refusal(s, tool, code);
+	/* A refusal costs no budget, and the broker's time is not in the limits of the session. */
+	if (s->refused > BROKER_REFUSALS_RECORDED && backoff_ms < BROKER_REFUSED_MS)
+		backoff_ms = BROKER_REFUSED_MS;
 	broker_reply_refusal(&c->out, code, text);
 	broker_client_reply(s, c, backoff_ms);
 }

@@ -17,9 +17,10 @@
 #define BROKER_END_MS 5000	   /* that the supervisor waits for the last records */
 #define BROKER_BAD_MS UINT64_C(50) /* the first back-off after a bad token, doubled up to: */
 #define BROKER_BAD_LEVELS 6
-#define BROKER_BAD_MAX 8	     /* bad tokens of one connection */
-#define BROKER_REFUSALS_RECORDED 256 /* of one session; the others are counted */
-#define BROKER_ASKED_MAX 16	     /* calls of one session without an approval that have a request */
+#define BROKER_BAD_MAX 8		 /* bad tokens of one connection */
+#define BROKER_REFUSALS_RECORDED 256	 /* of one session; the others are counted */
+#define BROKER_REFUSED_MS UINT64_C(1000) /* the reply of a refusal beyond them is held back */
+#define BROKER_ASKED_MAX 16		 /* calls of one session without an approval that have a request */
 
 enum { BROKER_POLL_SOCKET, BROKER_POLL_END, BROKER_POLL_IN, BROKER_POLL_OUT, BROKER_POLLS };
 

@@ -264,6 +264,23 @@ assert ask(known, line("ping"))["data"] == "pong"'
 	assert_status 0
 }
 
+@test "ISO-8: after 256 refusals of a session each further one is held back for a second, and no other answer" {
+	SANDBOX='{"timing_min_delay_ms": 0}' tools
+	inside 'import select, time
+s = connect()
+for n in range(256):
+    assert ask(s, line("none"))["code"] == "tool"
+for bad in [line("none"), b"nonsense\n", line("ping", tok="x")]:
+    begin = time.monotonic()
+    s.sendall(bad)
+    # A good call passes it.
+    assert call("ping") == "pong"
+    assert select.select([s], [], [], 0)[0] == []
+    assert not reply(s)["ok"]
+    assert time.monotonic() - begin >= 0.95'
+	assert_status 0
+}
+
 @test "ISO-9: a scoped parameter must be the session's, or the tool does not run" {
 	tools "$(tool comment "[\"/bin/sh\",\"-c\",\"cat >>$DONE/comment\"]" '{"scope": ["issue_number=issue"]}')"
 	profile comment
