@@ -63,7 +63,8 @@ struct broker_server {
 	struct ledger *ledger;
 	int link;
 	uint64_t calls, refused, unrecorded;
-	bool over_budget; /* has been recorded */
+	uint64_t accept_ns; /* no connection is accepted until then; 0: now */
+	bool over_budget;   /* has been recorded */
 	struct digest asked[BROKER_ASKED_MAX];
 	size_t n_asked;
 	unsigned int bad_level;

@@ -24,6 +24,8 @@ static int timeout(const struct broker_server *s)
 	const int sync = ledger_sync_due_ms(s->ledger);
 	uint64_t first = sync < 0 ? 0 : clock_boot_ns() + (uint64_t)sync * MS, now;
 
+	if (s->accept_ns && (!first || s->accept_ns < first))
+		first = s->accept_ns;
 	for (size_t i = 0; i < BROKER_CLIENTS; i++) {
 		const uint64_t due = broker_client_due(&s->clients[i]);
 
@@ -48,8 +50,16 @@ static void on_time(struct broker_server *s)
 		(void)!ledger_sync(s->ledger, NULL);
 }
 
+/* Otherwise a client that leaves before its refusal is sent could ask at any rate. */
+static void pause_accepting(struct broker_server *s)
+{
+	if (s->refused > BROKER_REFUSALS_RECORDED)
+		s->accept_ns = clock_boot_ns() + BROKER_REFUSED_MS * MS;
+}
+
 static void accept_clients(struct broker_server *s)
 {
+	pause_accepting(s);
 	for (int n = 0; n < ACCEPTS; n++) {
 		int fd = accept4(s->job->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -65,7 +75,9 @@ static bool step(struct broker_server *s)
 	struct pollfd p[P_N];
 
 	p[P_LINK] = (struct pollfd){ .fd = s->link, .events = POLLIN };
-	p[P_LISTEN] = (struct pollfd){ .fd = s->job->listen_fd, .events = POLLIN };
+	if (s->accept_ns <= clock_boot_ns())
+		s->accept_ns = 0;
+	p[P_LISTEN] = (struct pollfd){ .fd = s->accept_ns ? -1 : s->job->listen_fd, .events = POLLIN };
 	for (size_t i = 0; i < BROKER_CLIENTS; i++)
 		broker_client_poll(&s->clients[i], p + P_CLIENTS + i * BROKER_POLLS);
 	if (poll(p, P_N, timeout(s)) < 0)
