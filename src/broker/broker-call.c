@@ -89,7 +89,12 @@ static void decide(struct broker_server *s, struct broker_client *c, const struc
 					  .params = q->params,
 					  .calls = s->calls };
 	_cleanup_fault_ struct fault f = { 0 };
-	struct broker_decision d = broker_decide(s->job->tools, &s->values, &call, &checks, &f);
+	struct broker_decision d;
+
+	/* Before a tool starts: its keeper is a copy of this process. */
+	if (q->token)
+		explicit_bzero((char *)q->token, strlen(q->token));
+	d = broker_decide(s->job->tools, &s->values, &call, &checks, &f);
 
 	if (d.counted)
 		s->calls++;
@@ -102,17 +107,17 @@ static void decide(struct broker_server *s, struct broker_client *c, const struc
 		       d.step <= BROKER_TOKEN ? back_off(s, c) : 0);
 }
 
-void broker_call(struct broker_server *s, struct broker_client *c, const char *line, size_t len)
+void broker_call(struct broker_server *s, struct broker_client *c, char *line, size_t len)
 {
 	_cleanup_broker_request_ struct broker_request q = { 0 };
 	_cleanup_fault_ struct fault f = { 0 };
+	int r = broker_request_parse(line, len, &q, &f);
 
-	if (broker_request_parse(line, len, &q, &f) < 0)
+	explicit_bzero(line, len);
+	if (r < 0)
 		refuse(s, c, NULL, "request", fault_text(&f), c->known ? 0 : back_off(s, c));
 	else
 		decide(s, c, &q);
-	if (q.token)
-		explicit_bzero((char *)q.token, strlen(q.token));
 }
 
 /* JSON is data as it is; other text becomes a string. */

@@ -98,10 +98,10 @@ static void take_line(struct broker_server *s, struct broker_client *c)
 		return;
 	}
 	broker_call(s, c, c->in, len);
-	/* It may hold the token. */
-	explicit_bzero(c->in, len);
 	c->in_len -= len + 1;
 	memmove(c->in, end + 1, c->in_len);
+	/* The next line was there as well. */
+	explicit_bzero(c->in + c->in_len, len + 1);
 }
 
 /* No room for descriptors: the kernel drops those that are sent, and says so. */

@@ -86,7 +86,7 @@ void broker_client_on_time(struct broker_server *s, struct broker_client *c);
 void broker_client_reply(const struct broker_server *s, struct broker_client *c, uint64_t backoff_ms);
 
 /* broker-call.c: one request. */
-void broker_call(struct broker_server *s, struct broker_client *c, const char *line, size_t len);
+void broker_call(struct broker_server *s, struct broker_client *c, char *line, size_t len); /* clears LINE */
 void broker_refuse_peer(struct broker_server *s, struct broker_client *c, const char *code, const char *text);
 /* The end of the tool of C: the reply, and the record. */
 void broker_call_end(struct broker_server *s, struct broker_client *c);

@@ -90,6 +90,31 @@ is_gone() { # PID
 	done
 }
 
+@test "ISO-8: no process outside has the token in its memory while a tool runs" {
+	cat >"$DONE/scan.py" <<-'EOT'
+		import json, os, re, sys
+		token = json.load(sys.stdin)["reversed"][::-1].encode()
+		def hits(pid):
+		    n = 0
+		    with open("/proc/%d/mem" % pid, "rb", 0) as mem, open("/proc/%d/maps" % pid) as maps:
+		        for area in re.findall(r"^([0-9a-f]+)-([0-9a-f]+) rw", maps.read(), re.M):
+		            begin, end = (int(x, 16) for x in area)
+		            mem.seek(begin)
+		            n += mem.read(end - begin).count(token)
+		    return n
+		def parent(pid):
+		    return int(open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[1])
+		keeper = os.getppid()
+		broker = parent(keeper)
+		print(json.dumps([hits(p) for p in (keeper, broker, parent(broker))]))
+	EOT
+	tools "$(tool scan "[\"$(command -v python3)\",\"$DONE/scan.py\"]")"
+	profile scan
+	inside 'print(call("scan", {"reversed": token()[::-1]}))'
+	assert_status 0
+	[ "$output" = "[0, 0, 0]" ]
+}
+
 @test "ISO-8: a wrong, empty, missing or non-string token is refused and recorded, and does nothing" {
 	inside 'note = {"text": "written"}
 for bad in ["", "0" * 64, token()[:-1], token() + "0", token().upper() + "x", 7, None, [], {"a": 1}]:
