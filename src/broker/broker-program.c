@@ -32,7 +32,7 @@ static int refuse_below(const struct broker_tool *t, const char *path, char *con
 	return 0;
 }
 
-/* PATH, or the deepest directory of it that exists: the command could create the rest. */
+/* PATH, or the deepest directory of it that exists: the command could create the rest.  ENOLINK: a link leads there. */
 static char *resolve_existing(const char *path)
 {
 	_cleanup_free_ char *at = strdup(path);
@@ -40,7 +40,12 @@ static char *resolve_existing(const char *path)
 
 	while (at && !real && errno != ENOMEM && at[1]) {
 		char *slash = strrchr(at, '/');
+		struct stat st;
 
+		if (lstat(at, &st) == 0 && S_ISLNK(st.st_mode)) {
+			errno = ENOLINK;
+			return NULL;
+		}
 		slash[slash == at] = '\0';
 		real = realpath(at, NULL);
 	}
@@ -115,7 +120,7 @@ static int check_interpreters(const struct broker_tool *t, const char *program, 
 		free(at);
 		at = NULL;
 		r = next ? check_program(t, next, places, &at, f) : 0;
-		if (r < 0 && r != -ENOENT)
+		if (r < 0)
 			return r;
 	}
 	return 0;
@@ -126,11 +131,11 @@ static int locate(struct broker_tool *t, char *const *places, struct fault *f)
 	_cleanup_free_ char *real = NULL;
 	int r = check_program(t, t->declared->exec[0], places, &real, f);
 
+	if (r == 0)
+		r = check_interpreters(t, real, places, f);
 	/* Its calls fail, also if a program appears there while the session runs: that was not checked. */
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0)
-		r = check_interpreters(t, real, places, f);
 	if (r == 0)
 		r = check_arguments(t, places, f);
 	if (r < 0)

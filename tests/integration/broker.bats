@@ -550,6 +550,18 @@ time.sleep(1000)' >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
 		done
 	done
 	[ -z "$(records session.intent)" ]
+	# What a link leads to could be created.
+	ln -s "$CUSTODY_HOME/work/nothing" "$place/dangling"
+	tools "$(tool hello "[\"/bin/sh\",\"$place/dangling\"]")"
+	inside 'open("started", "w")'
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"tool 'hello': '$place/dangling'"* ]]
+	# A script whose interpreter is missing is not executed, also if that appears.
+	printf '#!%s/sh\n' "$CUSTODY_HOME/place-of-later" >"$place/waiting"
+	chmod 755 "$place/waiting"
+	tools "$(tool hello "[\"$place/waiting\"]")"
+	inside 'assert call("hello") == ["tool-failed"]'
+	assert_status 0
 	# A directory of the worktree may be an argument.
 	tools "$(tool hello "[\"/bin/ls\",\"$CUSTODY_HOME/work\"]")"
 	inside 'assert "tool.sh" in call("hello")'

@@ -273,7 +273,7 @@ static void the_card_shows_command_reason_and_permissions(void)
 	CHECK(!strstr(got, "only this machine"));
 }
 
-/* The payload chose all of it: names, values, and what is nested in them. */
+/* The payload chose all of it: names, values, and nested values. */
 static void letters_of_a_tools_parameters_are_named(void)
 {
 	static const char call[] = "{\"schema\":\"custody.tool/1\",\"tool\":\"deploy\",\"params\":{%s}}";
