@@ -48,6 +48,15 @@ static bool take_offset(const char **at, const char *end, int *ret)
 	return true;
 }
 
+/* timegm would take a day that does not exist for one of the next month. */
+static int days_in(int year, int month)
+{
+	static const char days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+
+	return days[month - 1] +
+	       (month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 1 : 0);
+}
+
 static bool take_date(const char **at, const char *end, struct tm *tm)
 {
 	if (!take_digits(at, end, 4, &tm->tm_year) || !take_char(at, end, '-') ||
@@ -58,8 +67,9 @@ static bool take_date(const char **at, const char *end, struct tm *tm)
 	    !take_digits(at, end, 2, &tm->tm_min) || !take_char(at, end, ':') ||
 	    !take_digits(at, end, 2, &tm->tm_sec))
 		return false;
-	if (tm->tm_year < 1970 || tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > 31 ||
-	    tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 60)
+	if (tm->tm_year < 1970 || tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 ||
+	    tm->tm_mday > days_in(tm->tm_year, tm->tm_mon) || tm->tm_hour > 23 || tm->tm_min > 59 ||
+	    tm->tm_sec > 60)
 		return false;
 	tm->tm_year -= 1900;
 	tm->tm_mon--;

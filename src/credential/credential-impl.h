@@ -11,6 +11,11 @@
 #define CREDENTIAL_OUTPUT_MAX CREDENTIAL_VALUE_MAX
 #define CREDENTIAL_KEEP_S 300 /* a token without an expiry is kept this long */
 
+#define CREDENTIAL_KEEP_MAX_S 86400 /* and one with a later expiry this long */
+
+/* credential.c: how long a token that lives for LEFT_US more is kept. */
+uint64_t credential_keep_ns(uint64_t left_us);
+
 /* credential-store.c: the directory; -ENOENT without a fault if it is missing.  MAKE: created and stamped. */
 int credential_store_open(const struct dirs *d, bool make, struct fault *f) _must_check_;
 

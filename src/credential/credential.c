@@ -85,18 +85,25 @@ static bool is_same(const struct secret *a, const struct secret *b)
 	return secret_len(a) == secret_len(b) && memcmp(secret_bytes(a), secret_bytes(b), secret_len(a)) == 0;
 }
 
-/* 80 % of the life that is left. */
+/* 80 % of it.  The product cannot overflow. */
+uint64_t credential_keep_ns(uint64_t left_us)
+{
+	const uint64_t max_us = (uint64_t)CREDENTIAL_KEEP_MAX_S * 1000000, keep_us = left_us / 10 * 8;
+
+	return (keep_us < max_us ? keep_us : max_us) * 1000;
+}
+
 static int keep_until(struct credential *c, uint64_t expires_us, uint64_t asked_us, struct fault *f)
 {
-	uint64_t life_us = (uint64_t)CREDENTIAL_KEEP_S * 1000000;
+	uint64_t keep_ns = (uint64_t)CREDENTIAL_KEEP_S * 1000000000;
 
 	if (expires_us > 0 && expires_us <= asked_us)
 		return fault_set(f, EKEYEXPIRED, "credential '%s': its program returned an expired token",
 				 c->info.name);
 	if (expires_us > 0)
-		life_us = (expires_us - asked_us) / 10 * 8;
+		keep_ns = credential_keep_ns(expires_us - asked_us);
 	c->info.expires_us = expires_us;
-	c->refresh_ns = clock_boot_ns() + life_us * 1000;
+	c->refresh_ns = clock_boot_ns() + keep_ns;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "credential/credential-answer.h"
 #include "credential/credential-impl.h"
 #include "ledger-fixture.h"
 #include "tap.h"
@@ -392,7 +393,37 @@ static void DOOR_2_records_of_a_process_never_have_a_value_that_it_loaded(void)
 	      strstr(text, "\"other\":{\"b64\":\"/yBieXRlcw==\"}"));
 }
 
-TAP_MAIN(T(LANE_6_a_value_is_stored_for_its_lane_and_its_owner),
+static bool is_time(const char *text, uint64_t *ret_us)
+{
+	return credential_time_parse(text, strlen(text), ret_us) == 0;
+}
+
+/* A day that does not exist would be a later one: the token would be kept for longer than it lives. */
+static void an_expiry_is_a_day_that_exists(void)
+{
+	uint64_t us = 0;
+
+	CHECK(is_time("2026-02-28T23:59:59Z", &us) && us == UINT64_C(1772323199000000));
+	CHECK(is_time("2028-02-29T00:00:00Z", &us));
+	CHECK(!is_time("2026-02-29T00:00:00Z", &us) && !is_time("2026-02-31T00:00:00Z", &us));
+	CHECK(!is_time("2026-04-31T00:00:00Z", &us) && !is_time("2100-02-29T00:00:00Z", &us));
+}
+
+static void a_token_is_kept_for_a_day_at_most(void)
+{
+	const uint64_t day_us = UINT64_C(86400) * 1000000;
+
+	CHECK(credential_keep_ns(0) == 0);
+	CHECK(credential_keep_ns(1000) == 800000);
+	CHECK(credential_keep_ns(day_us) == day_us / 10 * 8 * 1000);
+	CHECK(credential_keep_ns(10 * day_us) == day_us * 1000);
+	/* 731 years are 2^64 ns, of which a multiplication leaves nothing. */
+	CHECK(credential_keep_ns(UINT64_C(23058430092136940)) == day_us * 1000);
+	CHECK(credential_keep_ns(UINT64_MAX) == day_us * 1000);
+}
+
+TAP_MAIN(T(an_expiry_is_a_day_that_exists), T(a_token_is_kept_for_a_day_at_most),
+	 T(LANE_6_a_value_is_stored_for_its_lane_and_its_owner),
 	 T(LANE_6_a_credential_of_the_other_lane_or_of_none_is_refused), T(hostile_files_are_refused),
 	 T(changed_headers_are_refused), T(a_damaged_credential_does_not_hide_the_others),
 	 T(values_that_cannot_be_kept_are_refused), T(a_killed_writer_leaves_one_of_the_values),
