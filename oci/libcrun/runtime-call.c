@@ -219,6 +219,9 @@ int runtime_delete(const struct runtime_call *c, bool force, struct fault *f)
 	_cleanup_error_ libcrun_error_t err = NULL;
 	_cleanup_use_ struct use u = { 0 };
 
+	/* Without a PID namespace libcrun kills those in the cgroup only: none, if there is no cgroup either. */
+	if (force)
+		(void)!runtime_kill(c, "KILL", false, NULL);
 	use_init(&u, c);
 	if (libcrun_container_delete(&u.ctx, NULL, c->id, force, &err) != 0)
 		return report_of(&u, err, "delete", f);

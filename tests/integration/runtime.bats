@@ -654,6 +654,15 @@ rootless() {
 	rt delete --force x
 	wait_until gone "$pid"
 }
+@test "runtime: delete --force ends a container without a PID namespace and without a cgroup" {
+	local pid
+	edit '.linux.namespaces |= map(select(.type != "pid")) | .mounts |= map(select(.destination != "/proc")) |
+		.linux.maskedPaths = [] | .linux.readonlyPaths = []'
+	rt create -b "$B" x </dev/null
+	pid=$(rt state x | jq .pid)
+	rt delete --force x
+	wait_until gone "$pid"
+}
 @test "runtime: a missing container: delete --force succeeds, all other commands report it" {
 	rt delete --force x
 	for verb in 'delete x' 'state x' 'start x' 'kill x' 'pause x' 'resume x' 'exec x true' 'ps x' 'update --pids-limit 5 x'; do
