@@ -38,6 +38,7 @@ oci_ldflags = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_g
 libruntime_a_SOURCES += \
 	$(libcrun_common) \
 	oci/libcrun/runtime-call.c oci/libcrun/runtime-call.h \
+	oci/libcrun/unified-dir.c oci/libcrun/unified-dir.h \
 	oci/libcrun/seccomp-cache.c oci/libcrun/seccomp-cache.h
 # libcrun calls into these: an archive that comes before libcrun would not be searched again.
 runtime_callbacks = oci/libcrun/libcrun-wrap-runtime.c oci/libcrun/libcrun-seccomp.c $(libcrun_confine)

@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/json-span.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "oci/libcrun/libcrun-confine.h"
 #include "oci/libcrun/libcrun-target.h"
 #include "oci/libcrun/libcrun.h"
+#include "oci/libcrun/unified-dir.h"
 
 /*
  * The rules of libcrun-adapter.c apply: container definitions are not accessed, results are tested with `!= 0`, and a failure
@@ -141,9 +144,25 @@ int runtime_create(const struct runtime_call *c, const char *config, struct faul
 	return r != 0 ? report(&u, err, "create", f) : 0;
 }
 
+/* Of a container that libcrun has removed already: where its configuration puts it.  Heap, NULL: none. */
+static char *find_unified_of_config(const struct runtime_call *c, const char *config)
+{
+	_cleanup_free_ char *path = NULL;
+	struct jspan root, section, value;
+
+	if (c->systemd_cgroup || c->no_cgroup || jspan_root(config, strlen(config), &root) < 0)
+		return NULL;
+	if (jspan_get(root, "linux", &section) == 1 && jspan_get(section, "cgroupsPath", &value) == 1)
+		path = jspan_string(value);
+	if (!path)
+		path = path_join("/", c->id);
+	return unified_dir_find(path);
+}
+
 int runtime_run(const struct runtime_call *c, const char *config, int *ret_status, struct fault *f)
 {
 	_cleanup_container_ struct libcrun_container_s *container = NULL;
+	_cleanup_free_ char *unified = NULL;
 	_cleanup_error_ libcrun_error_t err = NULL;
 	_cleanup_use_ struct use u = { 0 };
 	int r;
@@ -157,6 +176,9 @@ int runtime_run(const struct runtime_call *c, const char *config, int *ret_statu
 	target_begin();
 	r = libcrun_container_run(&u.ctx, container, 0, &err);
 	target_end();
+	unified = find_unified_of_config(c, config);
+	if (unified)
+		unified_dir_remove(unified);
 	if (r < 0)
 		return report(&u, err, "run", f);
 	*ret_status = r;
@@ -214,8 +236,20 @@ int runtime_kill(const struct runtime_call *c, const char *signal, bool all, str
 	return r != 0 ? report_of(&u, err, "kill", f) : 0;
 }
 
+/* Heap, NULL: none.  Scopes are systemd's to remove. */
+static char *find_unified(const struct runtime_call *c)
+{
+	_cleanup_(libcrun_free_container_status) struct libcrun_container_status_s status = { 0 };
+	_cleanup_error_ libcrun_error_t err = NULL;
+
+	if (libcrun_read_container_status(&status, c->state_root, c->id, &err) != 0 || status.systemd_cgroup)
+		return NULL;
+	return unified_dir_find(status.cgroup_path);
+}
+
 int runtime_delete(const struct runtime_call *c, bool force, struct fault *f)
 {
+	_cleanup_free_ char *unified = find_unified(c);
 	_cleanup_error_ libcrun_error_t err = NULL;
 	_cleanup_use_ struct use u = { 0 };
 
@@ -225,6 +259,8 @@ int runtime_delete(const struct runtime_call *c, bool force, struct fault *f)
 	use_init(&u, c);
 	if (libcrun_container_delete(&u.ctx, NULL, c->id, force, &err) != 0)
 		return report_of(&u, err, "delete", f);
+	if (unified)
+		unified_dir_remove(unified);
 	return 0;
 }
 

@@ -663,6 +663,21 @@ rootless() {
 	rt delete --force x
 	wait_until gone "$pid"
 }
+@test "runtime: delete and run remove the cgroup of every hierarchy" {
+	local name=custody-test-$$
+	rt() { "$RT" --root "$ROOT" --cgroup-manager cgroupfs "$@"; }
+	edit '.linux.cgroupsPath = "/'"$name"'"'
+	rt create -b "$B" x </dev/null >/dev/null 2>"$CUSTODY_HOME/err" 3>&- || {
+		grep cgroup "$CUSTODY_HOME/err"
+		skip 'missing: LAYER-MEMORY-LIMIT'
+	}
+	[ -n "$(find /sys/fs/cgroup -maxdepth 2 -name "$name")" ]
+	rt delete --force x
+	[ -z "$(find /sys/fs/cgroup -maxdepth 2 -name "$name")" ]
+	edit '.process.args = ["/bin/busybox", "true"]'
+	rt run -b "$B" x </dev/null
+	[ -z "$(find /sys/fs/cgroup -maxdepth 2 -name "$name")" ]
+}
 @test "runtime: a missing container: delete --force succeeds, all other commands report it" {
 	rt delete --force x
 	for verb in 'delete x' 'state x' 'start x' 'kill x' 'pause x' 'resume x' 'exec x true' 'ps x' 'update --pids-limit 5 x'; do
