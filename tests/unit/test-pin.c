@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "tap.h"
 
-#define OTHER "314159"
+#define OTHER "3141592653589793"
 
 /*
  * The comparison of a PIN begins with crypt_r: this one stands before that of libcrypt and sees the state on the disk
