@@ -57,7 +57,7 @@ int engine_calls_init(struct engine_calls *c, const struct seccomp_choice *choic
 
 	while (seccomp_rules[rules].name)
 		rules++;
-	room = count(seccomp_allowed) + count(seccomp_unfilterable) + rules;
+	room = count(seccomp_allowed) + count(seccomp_unfilterable) + rules + 1;
 	*c = (struct engine_calls){ .choice = choice, .names = calloc(room, sizeof(*c->names)) };
 	if (!c->names)
 		return fault_errno(f, ENOMEM, "seccomp");

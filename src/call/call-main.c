@@ -159,13 +159,11 @@ static void say_refusal(const char *code, const char *error)
 
 static int read_reply(int fd)
 {
-	static struct call_reply r;
+	static bool broken;
+	static struct call_reply r = { .put = put_data, .arg = &broken };
 	const char *error, *code;
-	bool broken = false;
 	long n;
 
-	r.put = put_data;
-	r.arg = &broken;
 	do {
 		n = SYS(read, fd, reply, sizeof(reply));
 		if (n > 0)

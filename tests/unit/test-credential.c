@@ -283,7 +283,10 @@ static void ISO_12_a_value_is_in_locked_memory_that_no_dump_has(void)
 	flags = strstr(maps, want);
 	CHECK(flags && (flags = strstr(flags, "VmFlags:")));
 	flags[strcspn(flags, "\n")] = '\0';
-	CHECK(strstr(flags, " lo") && strstr(flags, " dd"));
+	CHECK(strstr(flags, " dd"));
+#ifndef __SANITIZE_ADDRESS__ /* which replaces mlock by nothing */
+	CHECK(strstr(flags, " lo"));
+#endif
 	secret_cut(s, 2, 3);
 	CHECK(strcmp(secret_bytes(s), "cr3") == 0 && !memmem(secret_bytes(s), 64, "value", 5));
 }
