@@ -27,7 +27,8 @@ static int refuse_criu(struct runtime_job *job, struct fault *f)
 	static const char *const why[VERB_MAX_] = {
 		[VERB_CHECKPOINT] =
 			"refused: an image has the memory of a governed container, with its secrets",
-		[VERB_RESTORE] = "refused: no approval covers the memory in an image; create the container again",
+		[VERB_RESTORE] =
+			"refused: no approval covers the memory in an image; create the container again",
 	};
 	const enum runtime_verb verb = job->options->verb;
 	int r = 0;
