@@ -343,7 +343,7 @@ static const struct key_row keys[] = {
 	{ "governance.allow_self", KEY_KIND_BOOL, KEY_ORDER_SAME, NOWHERE,
 	  .help = "Whether the requester may approve." },
 	{ "governance.restart_window", KEY_KIND_SECONDS, KEY_ORDER_LESS, NOWHERE, .max = YEAR_S,
-	  .help = "Time in which a declared restart may use the same grant." },
+	  .help = "Reserved for restarts of containers; without effect yet." },
 	{ "governance.exec", KEY_KIND_WORD, KEY_ORDER_RANK, NOWHERE, .words = exec_words,
 	  .help = "Additional process in a running container: deny, ask, allow." },
 
