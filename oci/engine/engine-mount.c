@@ -47,12 +47,16 @@ bool engine_mount_is_readonly(const struct jdoc *mount)
 	const struct jdoc *options = jdoc_get(mount, "options");
 	bool ro = false;
 
-	/* The last one applies. */
+	/* The last one applies, but of rrw: it is applied to the tree after all others. */
 	for (size_t i = 0; engine_is(options, JDOC_ARRAY) && i < options->n_items; i++) {
 		const char *o = engine_is(options->items[i], JDOC_STRING) ? options->items[i]->string : "";
 
-		if (strcmp(o, "ro") == 0 || strcmp(o, "rw") == 0)
-			ro = o[1] == 'o';
+		if (strcmp(o, "rrw") == 0)
+			return false;
+		if (strcmp(o, "ro") == 0 || strcmp(o, "rro") == 0)
+			ro = true;
+		if (strcmp(o, "rw") == 0)
+			ro = false;
 	}
 	return ro;
 }

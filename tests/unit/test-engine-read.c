@@ -184,6 +184,9 @@ static void CARD_7_binds_of_the_hosts_system_need_the_word_of_custody_run(void)
 		      "'mounts[0]'"));
 	CHECK(engine_try(&x, MOUNTS("[" BIND("/srv/data", "/x", "\"rbind\"") "]")) == 0);
 	CHECK(engine_try(&x, MOUNTS("[" BIND("/etc/hostname", "/x", "\"bind\",\"ro\"") "]")) == 0);
+	CHECK(engine_try(&x, MOUNTS("[" BIND("/etc", "/x", "\"rbind\",\"rro\"") "]")) == 0);
+	CHECK(refuses(&x, MOUNTS("[" BIND("/etc", "/x", "\"rbind\",\"rro\",\"rw\"") "]"), "rw-root"));
+	CHECK(refuses(&x, MOUNTS("[" BIND("/etc", "/x", "\"rbind\",\"rrw\",\"ro\"") "]"), "rw-root"));
 	/* Options of a bind decide, whatever the type is called. */
 	CHECK(refuses(&x,
 		      MOUNTS("[{\"type\":\"none\",\"source\":\"/etc\",\"destination\":\"/"
