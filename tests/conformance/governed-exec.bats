@@ -110,8 +110,7 @@ is_healthy() {
 	is '["/bin/sh","-c","echo fine"]' "$(last exec.refused '.d.command | tostring')"
 	podman rm -f -t 0 box1
 	allows
-	# A field of CSV for podman.
-	up --health-cmd 'echo fine' -u 7 -w /tmp --annotation '"custody.exec.allow=[[""/bin/sh"",""-c"",""echo fine""]]"'
+	up --health-cmd 'echo fine' -u 7 -w /tmp --annotation "$(podman_field 'custody.exec.allow=[["/bin/sh","-c","echo fine"]]')"
 	run podman healthcheck run box1
 	is 0 "$status"
 	until_ok has_ended 1

@@ -62,8 +62,7 @@ mark() { # [OPTION...]
 	mark
 	assert_denied
 	approve --output "$SUITE/grant"
-	# podman reads the option as a line of CSV.
-	grant=\"custody.grant=$(sed 's/"/""/g' "$SUITE/grant")\"
+	grant=$(podman_field "custody.grant=$(cat "$SUITE/grant")")
 	mark --annotation "$grant"
 	is 0 "$status"
 	mark --annotation "$grant"

@@ -79,6 +79,14 @@ profile() {
 	jq -n --arg name "$1" --argjson body "$2" '{schema: 1, name: $name, extends: "container"} + $body' >"/etc/custody/profiles/$1.json"
 }
 
+# podman_field TEXT: TEXT as a value of --annotation, which podman 4 reads as a line of CSV.
+podman_field() {
+	case $(podman --version) in
+	*' version 4.'*) printf '"%s"' "${1//\"/\"\"}" ;;
+	*) printf '%s' "$1" ;;
+	esac
+}
+
 # --- approvals, records -------------------------------------------------------------------------------------------------
 approve() { # [ID] [OPTION...]
 	local id=$CUSTODY_REQUEST
