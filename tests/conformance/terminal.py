@@ -15,6 +15,14 @@ def set_size(fd, text):
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", int(rows), int(cols), 0, 0))
 
 
+def type_in(master, slave, data, end):
+    """Key by key, each once the one before it was read: podman knows its detach keys only so."""
+    for n in range(len(data)):
+        os.write(master, data[n:n + 1])
+        while struct.unpack("i", fcntl.ioctl(slave, termios.FIONREAD, b"\0" * 4))[0] and time.monotonic() < end:
+            select.select([], [], [], 0.001)
+
+
 def main():
     cut = sys.argv.index("--")
     steps = [s.split("=", 1) for s in sys.argv[1:cut]]
@@ -29,7 +37,8 @@ def main():
             os.dup2(slave, fd)
         os.closerange(3, 100)
         os.execvp(sys.argv[cut + 1], sys.argv[cut + 1:])
-    os.close(slave)
+    # The slave stays open: the end is the command's exit, because after a detach conmon keeps the terminal as well.
+    child = os.pidfd_open(pid)
     seen, matched, end = b"", 0, time.monotonic() + 60
     failed = None
     while True:
@@ -38,7 +47,7 @@ def main():
             if what == "expect":
                 matched = seen.index(text.encode(), matched) + len(text)
             elif what == "send":
-                os.write(master, text.encode().decode("unicode_escape").encode("latin-1"))
+                type_in(master, slave, text.encode().decode("unicode_escape").encode("latin-1"), end)
             elif what == "size":
                 set_size(master, text)
         left = end - time.monotonic()
@@ -46,15 +55,11 @@ def main():
             failed = "no %r" % (steps[0][1] if steps else "end")
             os.kill(pid, signal.SIGKILL)
             break
-        if not select.select([master], [], [], left)[0]:
-            continue
-        try:
-            data = os.read(master, 65536)
-        except OSError:
-            data = b""
-        if not data:
+        ready = select.select([master, child], [], [], left)[0]
+        if master in ready:
+            seen += os.read(master, 65536)
+        elif child in ready:
             break
-        seen += data
     _, status = os.waitpid(pid, 0)
     sys.stdout.write(seen.decode("utf-8", "replace").replace("\r\n", "\n"))
     if steps and not failed:
