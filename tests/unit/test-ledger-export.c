@@ -272,14 +272,24 @@ static void a_line_of_cef_has_no_other_line_end(void)
 }
 
 /* Record AT differs in one byte: only the records before it are exported. */
+static size_t count_lines(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += text[i] == '\n';
+	return n;
+}
+
 static void nothing_is_exported_from_a_changed_record_on(void)
 {
 	_cleanup_strbuf_ struct strbuf lines = { 0 }, whole = { 0 };
 	struct export_result result;
 
 	CHECK(put_samples(&lines) && export_bytes(lines.text, lines.len, EXPORT_CEF, 0, &whole, &result));
-	for (size_t i = 0, seq = 0; i < lines.len; i++) {
+	for (size_t i = 0; i < lines.len; i += tap_stride()) {
 		_cleanup_strbuf_ struct strbuf out = { 0 };
+		const size_t seq = count_lines(lines.text, i);
 		char was = lines.text[i];
 
 		lines.text[i] = (char)(was ^ 1);
@@ -287,8 +297,6 @@ static void nothing_is_exported_from_a_changed_record_on(void)
 		CHECK(result.why && result.exported <= seq && result.next <= seq);
 		CHECK(out.len < whole.len && (out.len == 0 || memcmp(out.text, whole.text, out.len) == 0));
 		lines.text[i] = was;
-		seq += was == '\n';
-		i += tap_stride() - 1;
 	}
 }
 
