@@ -25,10 +25,13 @@ static int try(struct engine_fixture *x, const char *program, const char *path, 
 	return r == 0 ? engine_pins_require(&x->c.pins, x->c.merged, getpid(), &x->f) : r;
 }
 
-#define WITH                                                      \
-	_cleanup_engine_fixture_ struct engine_fixture x = { 0 }; \
-	char bin[128];                                            \
-	CHECK(engine_fixture_init(&x) && snprintf(bin, sizeof(bin), "%s/bin", x.rootfs) > 0)
+/* valgrind 3.19 has no openat2, with which files are looked up in a root. */
+#define WITH                                                                                  \
+	_cleanup_engine_fixture_ struct engine_fixture x = { 0 };                             \
+	char bin[128];                                                                        \
+	CHECK(engine_fixture_init(&x) && snprintf(bin, sizeof(bin), "%s/bin", x.rootfs) > 0); \
+	if (tap_has("CUSTODY_TEST_VALGRIND", "1"))                                            \
+	return
 
 static void the_same_files_are_accepted(void)
 {

@@ -624,6 +624,9 @@ static void GOV_9_the_program_of_the_image_is_in_the_subject(void)
 	int fd;
 	WITH;
 
+	/* valgrind 3.19 has no openat2, with which files are looked up in a root. */
+	if (tap_has("CUSTODY_TEST_VALGRIND", "1"))
+		return;
 	a = digest_of(&x, PLAIN, ENGINE_ID, true);
 	CHECK(a && engine_text(x.c.document, "program.sha256") &&
 	      str_eq(engine_text(x.c.document, "program.path"), "/bin/sh"));
