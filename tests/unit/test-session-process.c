@@ -64,8 +64,12 @@ static void a_directory_is_made(void)
 
 static void the_noted_process_is_killed(void)
 {
-	pid_t pid = start();
+	pid_t pid;
 
+	/* valgrind 3.19 has no pidfd_open. */
+	if (tap_has("CUSTODY_TEST_VALGRIND", "1"))
+		return;
+	pid = start();
 	CHECK(pid > 0 && session_process_note(file, pid, NULL) == 0);
 	session_process_kill(dirfd_);
 	CHECK(is_killed(pid));
