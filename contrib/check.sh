@@ -278,18 +278,19 @@ run_tap() {
 }
 
 # --- packages -----------------------------------------------------------------------------------------------------
-build_packages='gcc libc6-dev libcrypt-dev libjson-c-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev go-md2man'
-test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git less tmux
+build_packages='gcc libc6-dev libcrypt-dev libjson-c-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev libcurl4-gnutls-dev go-md2man'
+test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git openssl ca-certificates less tmux
 	musl-tools golang-go python3 nodejs perl systemd'
 docker_packages='docker.io docker-cli'
 [ "$RELEASE" != bookworm ] || docker_packages=docker.io
 slurm_packages='slurmctld slurmd slurm-client munge'
 engines='podman docker containerd slurm doctor governed-podman governed-docker governed-cri governed-slurm'
 engine_packages="podman conmon catatonit $docker_packages containerd $slurm_packages iproute2 python3-grpcio"
-# Slurm's configuration changes from release to release, and so do the words of engines: these suites follow Debian 12's.
+# Slurm's configuration changes from release to release: its suites follow Debian 12's.
 if [ "$RELEASE" != bookworm ]; then
 	engines='podman docker containerd doctor'
 	engine_packages="podman conmon catatonit $docker_packages containerd iproute2"
+	[ "$FULL" = 0 ] || engines="$engines governed-podman governed-docker governed-cri" engine_packages="$engine_packages python3-grpcio"
 fi
 arm64_packages='crossbuild-essential-arm64 qemu-user qemu-system-arm debootstrap'
 # Tools for C differ in what they report and how they format from release to release: the sources follow one.
@@ -546,6 +547,12 @@ if [ "$ENGINES" = 1 ]; then
 		say "$engine with custody-runtime"
 		run_tap "live-$engine" tests/conformance/run-engine.sh "$engine" "$PREFIX/bin/custody-runtime"
 	done
+	if [ "$FULL" = 0 ] && [ "$RELEASE" != bookworm ]; then
+		while read -r engine filter; do
+			say "$engine with custody-runtime: $filter"
+			run_tap "live-$engine" env CUSTODY_SAMPLE= tests/conformance/run-engine.sh "$engine" "$PREFIX/bin/custody-runtime" -f "$filter"
+		done < <(grep ^governed- tests/on/sample)
+	fi
 	# The same list as without governance; all of the list for both with --full.
 	for engine in podman docker; do
 		is_sampled 2 "$engine, all containers governed" || continue

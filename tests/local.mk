@@ -7,7 +7,9 @@ unit_tests += tests/unit/test-call-filter tests/unit/test-clock tests/unit/test-
 	tests/unit/test-json tests/unit/test-log tests/unit/test-option tests/unit/test-path tests/unit/test-place tests/unit/test-process-detach tests/unit/test-str tests/unit/test-walk \
 	tests/unit/test-write-access
 # credential
-unit_tests += tests/unit/test-credential tests/unit/test-credential-source
+unit_tests += tests/unit/test-credential tests/unit/test-credential-source tests/unit/test-secret-find
+# rest
+unit_tests += tests/unit/test-rest
 # ledger
 unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint tests/unit/test-ledger-export tests/unit/test-ledger-full tests/unit/test-ledger-kill \
 	tests/unit/test-ledger-peer tests/unit/test-ledger-record tests/unit/test-ledger-redact tests/unit/test-ledger-session \
@@ -16,6 +18,8 @@ unit_tests += tests/unit/test-ledger-append tests/unit/test-ledger-checkpoint te
 unit_tests += tests/unit/test-shell-split tests/unit/test-command-class tests/unit/test-command-options tests/unit/test-policy \
 	tests/unit/test-policy-commands \
 	tests/unit/test-policy-property tests/unit/test-policy-table
+# trace
+unit_tests += tests/unit/test-trace
 # layer, cgroup, init
 unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-setup tests/unit/test-init tests/unit/test-init-run tests/unit/test-init-inherit tests/unit/test-inherit-table tests/unit/test-init-prove
 # state, config
@@ -37,8 +41,9 @@ unit_tests += tests/unit/test-exec-socket tests/unit/test-exit-reason tests/unit
 # approval
 unit_tests += tests/unit/test-approver tests/unit/test-grant tests/unit/test-grant-race tests/unit/test-pin tests/unit/test-request \
 	tests/unit/test-request-command tests/unit/test-standing
-# broker
-unit_tests += tests/unit/test-broker
+# inspect, gitwork, broker
+unit_tests += tests/unit/test-git-index tests/unit/test-git-source tests/unit/test-inspect tests/unit/test-inspect-place tests/unit/test-broker \
+	tests/unit/test-broker-relay
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \
 	tests/unit/test-evidence-scope tests/unit/test-evidence-source
@@ -50,9 +55,9 @@ unit_tests += tests/unit/test-decision tests/unit/test-container-compare tests/u
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
 	tests/unit/test-libcrun-base64 tests/unit/test-libcrun-confine \
-	tests/unit/test-engine-exec tests/unit/test-engine-field tests/unit/test-engine-image tests/unit/test-engine-limit tests/unit/test-engine-merge tests/unit/test-engine-pin tests/unit/test-engine-read tests/unit/test-engine-slurm tests/unit/test-engine-upper \
+	tests/unit/test-engine-broker tests/unit/test-engine-exec tests/unit/test-engine-field tests/unit/test-engine-image tests/unit/test-engine-limit tests/unit/test-engine-merge tests/unit/test-engine-pin tests/unit/test-engine-read tests/unit/test-engine-slurm tests/unit/test-engine-upper \
 	tests/unit/test-runtime-options tests/unit/test-runtime-types tests/unit/test-seccomp tests/unit/test-seccomp-arch \
-	tests/unit/test-seccomp-cache
+	tests/unit/test-seccomp-cache tests/unit/test-seccomp-trace
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
@@ -78,12 +83,14 @@ tests_unit_test_request_LDADD = $(LDADD) $(CRYPT_LIBS)
 tests_unit_test_standing_LDADD = $(LDADD) $(CRYPT_LIBS)
 oci_test_libs = liboci.a libcore.a libbase.a $(DEP_LIBS)
 tests_unit_test_seccomp_LDADD = $(oci_test_libs)
+tests_unit_test_seccomp_trace_LDADD = $(oci_test_libs)
 tests_unit_test_seccomp_arch_LDADD = $(oci_test_libs)
 tests_unit_test_subject_json_LDADD = $(oci_test_libs)
 tests_unit_test_bundle_subject_LDADD = $(oci_test_libs)
 tests_unit_test_bundle_LDADD = $(oci_test_libs)
 tests_unit_test_hook_args_LDADD = $(oci_test_libs)
 engine_test_libs = libengine.a libcore.a libbase.a $(DEP_LIBS)
+tests_unit_test_engine_broker_LDADD = $(engine_test_libs)
 tests_unit_test_engine_field_LDADD = libruntime.a $(engine_test_libs)
 tests_unit_test_engine_limit_LDADD = libruntime.a $(engine_test_libs)
 tests_unit_test_engine_exec_LDADD = $(engine_test_libs)
@@ -111,10 +118,11 @@ tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 fuzz_targets = tests/fuzz/fuzz-broker tests/fuzz/fuzz-card tests/fuzz/fuzz-credential-answer tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-engine-merge \
-	tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export \
+	tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-git-index tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook tests/fuzz/fuzz-inspect tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export \
 	tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-profile \
-	tests/fuzz/fuzz-reflog \
-	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject
+	tests/fuzz/fuzz-reflog tests/fuzz/fuzz-rest tests/fuzz/fuzz-secret-find \
+	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject \
+	tests/fuzz/fuzz-trace
 tests_fuzz_fuzz_broker_SOURCES = tests/fuzz/fuzz-broker.c src/call/call-reply.c src/call/call-reply.h
 tests_fuzz_fuzz_broker_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
@@ -123,8 +131,10 @@ tests_fuzz_fuzz_engine_merge_LDADD = libengine.a $(fuzz_libs)
 tests_fuzz_fuzz_oci_config_LDADD = libruntime.a $(fuzz_libs)
 tests_fuzz_fuzz_custody_json_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_git_identity_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_git_index_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_grant_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_hook_LDADD = libhook.a $(fuzz_libs)
+tests_fuzz_fuzz_inspect_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_interpreter_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_ledger_export_LDADD = $(fuzz_libs)
@@ -133,8 +143,11 @@ tests_fuzz_fuzz_ledger_verify_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_manifest_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_reflog_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_secret_find_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_rest_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_shell_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_subid_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_trace_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_subject_LDADD = liboci.a $(fuzz_libs)
 if FUZZING
 fuzz_libs = $(FUZZ_LINK) $(LDADD)
@@ -184,8 +197,9 @@ AM_TESTS_ENVIRONMENT = \
 EXTRA_DIST += $(script_tests) tests/rooms tests/rooms-table.sh tests/engine-table.sh tests/words tests/check-words.sh tests/data tests/lint.sh tests/valgrind.sh tests/fuzz/corpus tests/fuzz/shell-oracle.py tests/arm64 tests/integration tests/conformance tests/lib tests/mutants tests/on tests/vm
 
 # Built by the scripts in contrib/bench only.
-EXTRA_PROGRAMS = contrib/bench/ledger-driver contrib/bench/policy-driver \
+EXTRA_PROGRAMS = contrib/bench/inspect-driver contrib/bench/ledger-driver contrib/bench/policy-driver \
 	contrib/bench/evidence-driver
+contrib_bench_inspect_driver_SOURCES = contrib/bench/inspect-driver.c
 contrib_bench_policy_driver_SOURCES = contrib/bench/policy-driver.c
 contrib_bench_ledger_driver_SOURCES = contrib/bench/ledger-driver.c
 contrib_bench_evidence_driver_SOURCES = contrib/bench/evidence-driver.c

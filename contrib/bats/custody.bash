@@ -71,10 +71,10 @@ custody_leftovers() {
 }
 
 # custody_is_over DIR: the session directory DIR contains only the files that `custody sessions` and `custody logs` read: the
-# closed note, the log of a detached run, the notes of a tool; and its upper, if the note has `kept`.
+# closed note, the log of a detached run, the notes of a tool, its own records; and its upper, if the note has `kept`.
 custody_is_over() {
 	[ "$(stat -c '%F %a' "$1/session.json" 2>/dev/null)" = "regular file 400" ] || return
-	[ -z "$(find "$1" -mindepth 1 -maxdepth 1 ! -name session.json ! -name lane ! -name stdio.log ! -name stdio.log.1 ! -name notes.ndjson ! -name u ! -name s ! -name layer.json ! -name base ! -name git)" ] || return
+	[ -z "$(find "$1" -mindepth 1 -maxdepth 1 ! -name session.json ! -name lane ! -name stdio.log ! -name stdio.log.1 ! -name notes.ndjson ! -name audit.ndjson ! -name u ! -name s ! -name layer.json ! -name base ! -name git)" ] || return
 	{ [ ! -e "$1/u" ] && [ ! -e "$1/s" ] && [ ! -e "$1/base" ] && [ ! -e "$1/git" ]; } || jq -e .kept "$1/session.json" >/dev/null
 }
 

@@ -4,10 +4,12 @@
  * other load and warm caches affect all of them.  Absolute times are noise on a shared machine; the ratio to the
  * first command is the result, with a 95 % bootstrap interval over rounds.
  *
- *	interleave [-c] [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] [-b PROGRAM] [-s FILE] NAME CMD... [::: NAME CMD...]...
+ *	interleave [-c] [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] [-b PROGRAM] [-s FILE] [-d "A B K C"]... NAME CMD...
+ *		   [::: NAME CMD...]...
  *
  * PROGRAM runs before each start and is not timed.  FILE is the stdin of each command, opened for each start.
  * -c: processor time of the command and of the processes that it waited for, instead of elapsed time.
+ * -d: also (A - K * B) / C of the medians of the commands with these names, with its interval; K 0: A / C.
  *
  * A command that exits with a status other than 0 aborts the measurement: a failed start must not count as a fast one.
  */
@@ -26,6 +28,7 @@
 
 #define CANDIDATES_MAX 16
 #define RESAMPLES 2000
+#define DERIVED_MAX 8
 
 extern char **environ;
 
@@ -37,12 +40,21 @@ struct candidate {
 	long rss_kb;
 };
 
+/* (a - factor * b) / c, numbers of candidates. */
+struct derived {
+	const char *text;
+	int a, b, c;
+	double factor;
+};
+
 struct plan {
 	struct candidate c[CANDIDATES_MAX];
 	int n;
 	int rounds, warmup, idle_ms;
 	int cpu; /* processor time instead of elapsed time */
 	const char *json, *before, *input;
+	struct derived derived[DERIVED_MAX];
+	int derived_n;
 	posix_spawn_file_actions_t stdio;
 	int drain; /* read end of the commands' output pipe */
 };
@@ -171,30 +183,48 @@ static double quantile(const double *values, int n, double q, double *room)
 	return room[(int)(q * (double)(n - 1) + 0.5)];
 }
 
-/* Rounds are resampled as a whole, because load is correlated within a round. */
-static void bootstrap(struct plan *p, struct candidate *c, double *room)
+/* Of the rounds CHOSEN. */
+static double median_of(const struct plan *p, const struct candidate *c, const int *chosen, double *values,
+			double *room)
 {
-	double *a = malloc(sizeof(*a) * (size_t)p->rounds), *b = malloc(sizeof(*b) * (size_t)p->rounds);
+	for (int i = 0; i < p->rounds; i++)
+		values[i] = c->ms[chosen ? chosen[i] : i];
+	return quantile(values, p->rounds, 0.5, room);
+}
+
+static double value_of(const struct plan *p, const struct derived *d, const int *chosen, double *values,
+		       double *room)
+{
+	double a = median_of(p, &p->c[d->a], chosen, values, room);
+
+	if (d->factor != 0)
+		a -= d->factor * median_of(p, &p->c[d->b], chosen, values, room);
+	return a / median_of(p, &p->c[d->c], chosen, values, room);
+}
+
+/* Rounds are resampled as a whole, because load is correlated within a round. */
+static void bootstrap(const struct plan *p, const struct derived *d, double *ret_low, double *ret_high)
+{
+	double *values = malloc(sizeof(*values) * (size_t)p->rounds),
+	       *room = malloc(sizeof(*room) * (size_t)p->rounds);
 	double *ratios = malloc(sizeof(*ratios) * RESAMPLES);
+	int *chosen = malloc(sizeof(*chosen) * (size_t)p->rounds);
 	uint32_t seed = 7;
 
-	if (!a || !b || !ratios)
+	if (!values || !room || !ratios || !chosen)
 		exit(1);
 	for (int k = 0; k < RESAMPLES; k++) {
-		for (int i = 0; i < p->rounds; i++) {
-			int j = (int)(draw(&seed) % (uint32_t)p->rounds);
-
-			a[i] = c->ms[j];
-			b[i] = p->c[0].ms[j];
-		}
-		ratios[k] = quantile(a, p->rounds, 0.5, room) / quantile(b, p->rounds, 0.5, room);
+		for (int i = 0; i < p->rounds; i++)
+			chosen[i] = (int)(draw(&seed) % (uint32_t)p->rounds);
+		ratios[k] = value_of(p, d, chosen, values, room);
 	}
 	qsort(ratios, RESAMPLES, sizeof(*ratios), by_value);
-	c->low = ratios[(int)(0.025 * RESAMPLES)];
-	c->high = ratios[(int)(0.975 * RESAMPLES)];
-	free(a);
-	free(b);
+	*ret_low = ratios[(int)(0.025 * RESAMPLES)];
+	*ret_high = ratios[(int)(0.975 * RESAMPLES)];
+	free(values);
+	free(room);
 	free(ratios);
+	free(chosen);
 }
 
 static void evaluate(struct plan *p)
@@ -209,7 +239,7 @@ static void evaluate(struct plan *p)
 		c->p50 = quantile(c->ms, p->rounds, 0.5, room);
 		c->p99 = quantile(c->ms, p->rounds, 0.99, room);
 		c->ratio = c->p50 / p->c[0].p50;
-		bootstrap(p, c, room);
+		bootstrap(p, &(struct derived){ .a = i }, &c->low, &c->high);
 	}
 	free(room);
 }
@@ -225,6 +255,45 @@ static void print_table(const struct plan *p)
 		       c->low, c->high, c->rss_kb);
 	}
 	printf("%d rounds, interleaved; ratio = p50 against '%s'\n", p->rounds, p->c[0].name);
+}
+
+static void print_derived(const struct plan *p)
+{
+	double *values = malloc(sizeof(*values) * (size_t)p->rounds),
+	       *room = malloc(sizeof(*room) * (size_t)p->rounds);
+
+	if (!values || !room)
+		exit(1);
+	for (int i = 0; i < p->derived_n; i++) {
+		const struct derived *d = &p->derived[i];
+		double low, high;
+
+		bootstrap(p, d, &low, &high);
+		printf("%-47s %9.3f  [%.3f, %.3f]\n", d->text, value_of(p, d, NULL, values, room), low, high);
+	}
+	free(values);
+	free(room);
+}
+
+static int number_of(const struct plan *p, const char *name)
+{
+	for (int i = 0; i < p->n; i++)
+		if (strcmp(p->c[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* After the commands are known. */
+static int resolve(const struct plan *p, struct derived *d)
+{
+	char a[32], b[32], c[32];
+
+	if (sscanf(d->text, "%31s %31s %lf %31s", a, b, &d->factor, c) != 4)
+		return -1;
+	d->a = number_of(p, a);
+	d->b = number_of(p, b);
+	d->c = number_of(p, c);
+	return d->a < 0 || d->b < 0 || d->c < 0 ? -1 : 0;
 }
 
 static int write_json(const struct plan *p)
@@ -253,7 +322,7 @@ static int parse_args(struct plan *p, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+cn:w:i:j:b:s:")) != -1) {
+	while ((opt = getopt(argc, argv, "+cn:w:i:j:b:s:d:")) != -1) {
 		switch (opt) {
 		case 'c':
 			p->cpu = 1;
@@ -276,6 +345,11 @@ static int parse_args(struct plan *p, int argc, char **argv)
 		case 's':
 			p->input = optarg;
 			break;
+		case 'd':
+			if (p->derived_n == DERIVED_MAX)
+				return -1;
+			p->derived[p->derived_n++].text = optarg;
+			break;
 		default:
 			return -1;
 		}
@@ -295,6 +369,9 @@ static int parse_args(struct plan *p, int argc, char **argv)
 		if (!c->ms)
 			return -1;
 	}
+	for (int i = 0; i < p->derived_n; i++)
+		if (resolve(p, &p->derived[i]) < 0)
+			return -1;
 	return p->n > 0 && p->rounds > 0 ? 0 : -1;
 }
 
@@ -304,7 +381,7 @@ int main(int argc, char **argv)
 
 	if (parse_args(&p, argc, argv) < 0) {
 		fprintf(stderr, "usage: interleave [-c] [-n ROUNDS] [-w WARMUP] [-i IDLE_MS] [-j FILE] "
-				"[-b PROGRAM] [-s FILE] NAME CMD... [::: ...]\n");
+				"[-b PROGRAM] [-s FILE] [-d \"A B K C\"]... NAME CMD... [::: ...]\n");
 		return 64;
 	}
 	if (make_stdio(&p) < 0) {
@@ -314,5 +391,6 @@ int main(int argc, char **argv)
 	measure(&p);
 	evaluate(&p);
 	print_table(&p);
+	print_derived(&p);
 	return p.json ? write_json(&p) : 0;
 }

@@ -2,15 +2,22 @@
 /*
  * Starts a program as another user without the cost of a dynamic setpriv:
  *
- *	start-as UID DIRECTORY CUSTODY_ROOT|HOME:XDG_RUNTIME_DIR PROGRAM [ARGUMENT...]
+ *	start-as [-g CGROUP] UID DIRECTORY CUSTODY_ROOT|HOME:XDG_RUNTIME_DIR PROGRAM [ARGUMENT...]
  *
- * UID 0: changes no id.  Another one has CUSTODY_ROOT as its home, or the two directories of a login.
+ * UID 0: changes no id.  Another one has CUSTODY_ROOT as its home, or the two directories of a login.  With -g the program is
+ * created in that directory of the v2 hierarchy: to move it there would cost a grace period of RCU, which is not the program's.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <grp.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int set_directories(unsigned int id, char *where)
@@ -25,10 +32,34 @@ static int set_directories(unsigned int id, char *where)
 	return runtime ? setenv("XDG_RUNTIME_DIR", runtime, 1) : setenv("CUSTODY_ROOT", where, 1);
 }
 
+/* Returns in a child in CGROUP; the parent exits with its status. */
+static int enter(const char *cgroup)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD };
+	int fd = open(cgroup, O_PATH | O_DIRECTORY | O_CLOEXEC), status;
+	long pid;
+
+	args.cgroup = (uint64_t)fd;
+	pid = fd < 0 ? -1 : syscall(SYS_clone3, &args, sizeof(args));
+	if (pid <= 0)
+		return (int)pid;
+	if (waitpid((pid_t)pid, &status, 0) < 0)
+		return -1;
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int id;
 
+	if (argc > 2 && strcmp(argv[1], "-g") == 0) {
+		if (enter(argv[2]) < 0) {
+			perror(argv[2]);
+			return 1;
+		}
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc < 5)
 		return 64;
 	id = (unsigned int)strtoul(argv[1], NULL, 10);

@@ -5,7 +5,7 @@ man_pages = custody-approve.1 custody-bundle.1 custody-call.1 custody-check.1 cu
 	custody-run.1 custody-sessions.1 custody-setup.1 custody-profile.5 custody.json.5 custody-runtime.8
 # ALIAS=PAGE: commands that share a page.
 man_aliases = pending=approve deny=approve grants=approve revoke=approve help=completion version=completion apply=diff \
-	discard=diff prune=df pin=key shell=run show=sessions logs=sessions stop=sessions
+	discard=diff prune=df pin=key shell=run show=sessions logs=sessions why=sessions stop=sessions
 
 if MANUAL
 man_MANS = man/custody-approve.1 man/custody-bundle.1 man/custody-call.1 man/custody-check.1 man/custody-completion.1 man/custody-credential.1 man/custody-df.1 man/custody-diff.1 \
@@ -14,7 +14,7 @@ man_MANS = man/custody-approve.1 man/custody-bundle.1 man/custody-call.1 man/cus
 	man/custody-profile.5 man/custody.json.5 man/custody-runtime.8 \
 	man/custody-pending.1 man/custody-deny.1 man/custody-grants.1 man/custody-revoke.1 man/custody-help.1 \
 	man/custody-version.1 man/custody-apply.1 man/custody-discard.1 man/custody-prune.1 man/custody-pin.1 man/custody-shell.1 \
-	man/custody-show.1 man/custody-logs.1 man/custody-stop.1
+	man/custody-show.1 man/custody-logs.1 man/custody-why.1 man/custody-stop.1
 $(man_MANS): man/stamp
 endif
 CLEANFILES += man/stamp man/*.[158]

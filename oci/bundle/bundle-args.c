@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "oci/bundle/bundle-impl.h"
+#include "subject/subject-trace.h"
 
 /* Init cannot see these: the supervisor reads the cgroup; another runtime is trusted to set them. */
 #define OUTSIDE_LAYERS                                                                              \
@@ -158,6 +159,13 @@ static void append_tty(struct jdoc *args, unsigned int descriptors)
 	jdoc_append_string(args, option);
 }
 
+static void append_report(struct jdoc *args, const struct subject *s)
+{
+	jdoc_append_string(args, "--report");
+	if (subject_traces(s))
+		jdoc_append_string(args, "--trace");
+}
+
 void bundle_add_args(struct jdoc *process, const struct subject *s, const struct placement *p)
 {
 	struct jdoc *args = jdoc_set_array(process, "args");
@@ -165,7 +173,7 @@ void bundle_add_args(struct jdoc *process, const struct subject *s, const struct
 	if (s->profile->process_init) {
 		jdoc_append_string(args, INIT_PATH);
 		if (p->report_fd >= 0)
-			jdoc_append_string(args, "--report");
+			append_report(args, s);
 		else
 			append_require(args, s);
 		if (bundle_has_gate(s, p))

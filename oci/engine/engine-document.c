@@ -214,6 +214,21 @@ static int write_env(struct engine_work *w, struct jdoc *document)
 	return engine_sign_env(w, own, w->names.hostname_is_noise, jdoc_set_object(document, "env"));
 }
 
+/* Members that most containers do not have. */
+static void write_optional(const struct engine_work *w, struct jdoc *document)
+{
+	if (w->in->preserved > 0)
+		jdoc_set_int(document, "descriptors", w->in->preserved);
+	if (w->in->no_cgroup)
+		jdoc_set_bool(document, "cgroup", false);
+	if (w->c->changed)
+		jdoc_set_bool(document, "changed", true);
+	if (w->c->healthcheck)
+		jdoc_set(document, "healthcheck", jdoc_copy(w->c->healthcheck));
+	if (w->c->broker.open)
+		jdoc_set(document, "broker", jdoc_copy(w->in->broker));
+}
+
 int engine_document_write(struct engine_work *w)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
@@ -226,13 +241,8 @@ int engine_document_write(struct engine_work *w)
 	jdoc_set_string(d, "schema", ENGINE_DOCUMENT_SCHEMA);
 	jdoc_set_string(d, "lane", lane_name(w->in->lane));
 	jdoc_set_bool(d, "isolate", w->in->isolate);
-	if (w->in->preserved > 0)
-		jdoc_set_int(d, "descriptors", w->in->preserved);
-	if (w->in->no_cgroup)
-		jdoc_set_bool(d, "cgroup", false);
+	write_optional(w, d);
 	jdoc_set(d, "image", w->c->image ? jdoc_new_string(w->c->image) : jdoc_new_null());
-	if (w->c->changed)
-		jdoc_set_bool(d, "changed", true);
 	jdoc_set_string(d, "worktree", w->c->worktree);
 	r = write_profile(w, d);
 	if (r == 0)
@@ -244,8 +254,6 @@ int engine_document_write(struct engine_work *w)
 	if (r < 0)
 		return r;
 	jdoc_set(d, "program", program);
-	if (w->c->healthcheck)
-		jdoc_set(d, "healthcheck", jdoc_copy(w->c->healthcheck));
 	r = write_sources(w, d);
 	if (r == 0)
 		r = write_config(w, config);

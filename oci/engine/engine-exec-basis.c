@@ -15,6 +15,7 @@ static void put_facts(struct jdoc *d, const struct policy_facts *facts)
 	jdoc_set_bool(d, "isolated", facts->isolated);
 	jdoc_set_bool(d, "image_unknown", facts->image_unknown);
 	jdoc_set_bool(d, "ephemeral", facts->worktree_mode == POLICY_WORKTREE_EPHEMERAL);
+	jdoc_set_bool(d, "broker", facts->broker_tool);
 	jdoc_set_bool(d, "no_network", facts->network == POLICY_NETWORK_NONE);
 	for (size_t i = 0; i < facts->n_rw; i++) {
 		struct jdoc *item = jdoc_append_object(list);
@@ -41,7 +42,7 @@ struct jdoc *engine_exec_basis_make(const struct engine_container *c, const stru
 	return d && !d->broken ? TAKE_PTR(d) : NULL;
 }
 
-/* Missing counts as false: in every fact that is the worse value, but in this one. */
+/* Missing counts as false: in every fact that is the worse value, but in image_unknown; a container that has no "broker" has none. */
 static bool is_true(const struct jdoc *d, const char *key, bool missing)
 {
 	const struct jdoc *v = jdoc_get(d, key);
@@ -72,6 +73,7 @@ static int take_facts(struct engine_exec_basis *b)
 		.image_unknown = is_true(d, "image_unknown", true),
 		.worktree_mode =
 			is_true(d, "ephemeral", false) ? POLICY_WORKTREE_EPHEMERAL : POLICY_WORKTREE_RW,
+		.broker_tool = is_true(d, "broker", false),
 		.network = is_true(d, "no_network", false) ? POLICY_NETWORK_NONE : POLICY_NETWORK_HOST,
 		.rw = b->rw,
 		.n_rw = n,

@@ -146,6 +146,7 @@ int engine_facts_fill(struct engine_work *w, bool overlay)
 		.isolated = w->in->isolate,
 		.worktree_mode = worktree_mode(w, overlay),
 		.network = network_of(w),
+		.broker_tool = c->broker.open,
 		.profile_name = w->in->profile->name,
 		/* Words mean what the programs of the image make of them. */
 		.replaced = "image",

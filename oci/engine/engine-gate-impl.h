@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "broker/broker-tools.h"
 #include "config/config.h"
 #include "container/container-tree.h"
 #include "container/warden-start.h"
 #include "decision/decision.h"
+#include "oci/engine/engine-broker-files.h"
 #include "oci/engine/engine-gate.h"
 #include "oci/engine/engine.h"
 #include "profile/profile.h"
@@ -19,6 +21,8 @@ struct engine_gate {
 	struct dirs dirs;
 	struct config *config;
 	struct profile *profile;
+	struct broker_tools tools; /* of PROFILE */
+	struct engine_broker_files broker;
 	struct digest_key key;
 	struct engine_container engine;
 	char *document; /* of ENGINE, canonical */
@@ -32,3 +36,10 @@ struct engine_gate {
 
 /* The profile that applies. */
 int engine_gate_load_profile(struct engine_gate *g, struct fault *f) _must_check_;
+
+/* engine-gate-broker.c: nothing, if the profile has no broker. */
+int engine_gate_resolve_tools(struct engine_gate *g, struct fault *f) _must_check_;
+int engine_gate_locate_tools(struct engine_gate *g, struct fault *f) _must_check_; /* after the merge */
+int engine_gate_make_broker(struct engine_gate *g, struct fault *f) _must_check_;  /* socket and token */
+struct jdoc *
+engine_gate_describe_broker(const struct engine_gate *g); /* for container_info.broker; NULL: none */

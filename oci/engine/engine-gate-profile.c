@@ -57,17 +57,6 @@ static int require_tighter(const struct engine_gate *g, const struct engine_prof
 	return r < 0 ? r : engine_profile_require(base, g->profile, f);
 }
 
-/* Else the command would look for tools that no process offers. */
-static int require_no_broker(const struct profile *p, struct fault *f)
-{
-	if (!p->sections[PROFILE_SECTION_BROKER])
-		return 0;
-	return fault_set(f, ENOTSUP,
-			 "profile '%s' has 'broker', which containers of an engine do not have yet: "
-			 "remove the key, or use 'custody run'",
-			 p->name);
-}
-
 int engine_gate_load_profile(struct engine_gate *g, struct fault *f)
 {
 	_cleanup_free_ char *annotation = read_annotation(g->call->text, g->call->len, ANNOTATION);
@@ -86,6 +75,6 @@ int engine_gate_load_profile(struct engine_gate *g, struct fault *f)
 	if (r >= 0 && annotation)
 		r = require_tighter(g, &c, f);
 	if (r >= 0)
-		r = require_no_broker(g->profile, f);
-	return r < 0 ? r : profile_require_lane(g->profile, g->dirs.lane, f);
+		r = profile_require_lane(g->profile, g->dirs.lane, f);
+	return r < 0 ? r : engine_gate_resolve_tools(g, f);
 }

@@ -20,6 +20,8 @@ static void gate_done(struct engine_gate *g)
 	session_done(&g->session);
 	decision_done(&g->decision);
 	engine_container_done(&g->engine);
+	engine_broker_files_done(&g->broker);
+	broker_tools_done(&g->tools);
 	profile_free(g->profile);
 	digest_key_done(&g->key);
 	config_free(g->config);
@@ -140,6 +142,8 @@ static int read_container(const struct engine_gate *g, struct engine_container *
 					 .redact = g->decision.run.redact,
 					 .preserved = g->call->preserved,
 					 .no_cgroup = g->call->no_cgroup,
+					 .broker = g->tools.section,
+					 .broker_source = g->dirs.run,
 					 .isolate = g->config->sandbox.enabled };
 
 	own_dirs_init(&own, &g->dirs);
@@ -159,6 +163,8 @@ static int merge(struct engine_gate *g, struct fault *f)
 		return r;
 	decision_redact_with(&g->decision, &g->key);
 	r = read_container(g, &g->engine, f);
+	if (r >= 0)
+		r = engine_gate_locate_tools(g, f);
 	if (r < 0)
 		return r;
 	g->engine.facts.image_unknown = !g->engine.image;
@@ -225,7 +231,8 @@ static int open_session(struct engine_gate *g, struct fault *f)
 	if (r < 0)
 		return r;
 	g->decision.refused = "setup-failed";
-	return session_open(&g->dirs, g->decision.pass, g->id, &g->session, f);
+	r = session_open(&g->dirs, g->decision.pass, g->id, &g->session, f);
+	return r < 0 ? r : engine_gate_make_broker(g, f);
 }
 
 int engine_gate_refuse(struct engine_gate *g, int r, struct fault *f)
@@ -285,6 +292,7 @@ static void gate_init(struct engine_gate *g, const struct engine_call *call)
 	g->session.run_fd = g->session.ids_fd = -EBADF;
 	g->decision = DECISION_NONE;
 	g->warden = WARDEN_START_NONE;
+	g->broker = ENGINE_BROKER_FILES_NONE;
 	g->warden.apart = call->stays;
 }
 

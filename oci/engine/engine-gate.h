@@ -43,6 +43,11 @@ int engine_gate_forbid(const struct engine_call *call, const char *verb, const c
 		       struct fault *f) _must_check_;
 const char *engine_gate_text(const struct engine_gate *g);
 
+/* A descriptor that the process needs which calls libcrun for the text; -EBADF: none. */
+int engine_gate_keep(const struct engine_gate *g);
+/* In that process, which gets a mount namespace of its own if the text needs one. */
+int engine_gate_attach(const struct engine_gate *g, struct fault *f) _must_check_;
+
 /* PID: the container's first process, which waits for its start. */
 int engine_gate_hand_over(struct engine_gate *g, pid_t pid, struct fault *f) _must_check_;
 /* For engine-record.h. */

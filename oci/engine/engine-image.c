@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "oci/engine/engine-image.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "oci/engine/engine-layer.h"
 #include "oci/engine/engine-namespace.h"
 #include "oci/engine/engine-place.h"
 #include "oci/engine/engine-upper.h"
@@ -165,146 +164,15 @@ static int read_mountinfo(char **ret, struct fault *f)
 	return *ret ? 0 : fault_errno(f, ENOMEM, "/proc/self/mountinfo");
 }
 
-/* --- names of layers ---------------------------------------------------------------------------------------------- */
-
-static bool is_hex(const char *t, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!isdigit((unsigned char)t[i]) && (t[i] < 'a' || t[i] > 'f'))
-			return false;
-	return true;
-}
-
-/* ".../overlay2/<64 digits>/diff": an id that no other layer gets. */
-static bool has_id(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash - path > 64 && strcmp(slash, "/diff") == 0 && slash[-65] == '/' &&
-	       is_hex(slash - 64, 64);
-}
-
-/* docker: /etc/hosts and other empty files below a container's own layer ID/diff, made for each container: ID-init/diff. */
-static bool is_init_layer(const char *path, const char *upper)
-{
-	size_t len = upper && str_ends(upper, "/diff") ? strlen(upper) - strlen("/diff") : 0;
-
-	return len > 0 && has_id(upper) && strncmp(path, upper, len) == 0 && str_eq(path + len, "-init/diff");
-}
-
-/* Numbers of containerd's snapshots begin again in a new store: the directory itself tells two apart. */
-static int add_directory(struct strbuf *b, const char *path)
-{
-	struct statx st;
-
-	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &st) < 0)
-		return -errno;
-	strbuf_printf(b, "%llu %lld.%09u\n", (unsigned long long)st.stx_ino,
-		      st.stx_mask & STATX_BTIME ? (long long)st.stx_btime.tv_sec : 0,
-		      st.stx_mask & STATX_BTIME ? st.stx_btime.tv_nsec : 0);
-	return 0;
-}
-
-/*
- * With --uidmap podman mounts ids in a clone of its storage, ROOTFS/../mapped/0, and takes the clone away: LOWER as the storage
- * has it.
- */
-static char *resolve_lower(const char *rootfs, const char *lower)
-{
-	static const char below[] = "/merged", clone[] = "/mapped/";
-	size_t len = strlen(rootfs) - (str_ends(rootfs, below) ? strlen(below) : 0);
-	char *real = realpath(lower, NULL);
-	_cleanup_free_ char *storage = NULL, *path = NULL;
-	const char *rest;
-
-	if (real || strncmp(lower, rootfs, len) != 0 || !str_starts(lower + len, clone))
-		return real;
-	rest = strchr(lower + len + strlen(clone), '/');
-	storage = strndup(rootfs, len);
-	if (!rest || !storage || !strrchr(storage, '/'))
-		return NULL;
-	*strrchr(storage, '/') = '\0';
-	path = path_join(storage, rest + 1);
-	return path ? realpath(path, NULL) : NULL;
-}
-
-/* 1 if the layer counts, 0 if it is noise. */
-static int add_layer(struct strbuf *b, const char *rootfs, const char *lower, const char *upper)
-{
-	_cleanup_free_ char *real = resolve_lower(rootfs, lower);
-	int r = 0;
-
-	if (!real)
-		return -ENOENT;
-	if (is_init_layer(real, upper))
-		return 0;
-	strbuf_printf(b, "%zu:%s\n", strlen(real), real);
-	if (!has_id(real))
-		r = add_directory(b, real);
-	return r < 0 ? r : 1;
-}
-
-/* A layer that cannot be looked at: the image is not identified, which is not an error. */
-static int name_layers(struct engine_work *w, const char *rootfs, const struct engine_rootfs *found)
-{
-	_cleanup_free_ char *upper = found->upper ? realpath(found->upper, NULL) : NULL;
-	char *const *lowers = found->lowers;
-	_cleanup_strbuf_ struct strbuf b = { 0 };
-	char hex[DIGEST_HEX_SIZE];
-	struct digest d;
-	size_t n = 0;
-
-	for (size_t i = 0; lowers && lowers[i]; i++) {
-		int r = add_layer(&b, rootfs, lowers[i], upper);
-
-		if (r < 0)
-			return 0;
-		n += (size_t)r;
-	}
-	if (b.broken)
-		return fault_errno(w->f, ENOMEM, "image");
-	if (n == 0)
-		return 0;
-	digest_bytes(b.text, b.len, &d);
-	digest_to_hex(&d, hex);
-	if (asprintf(&w->c->image, "%zu layer%s sha256:%s", n, n == 1 ? "" : "s", hex) < 0) {
-		w->c->image = NULL;
-		return fault_errno(w->f, ENOMEM, "image");
-	}
-	return 0;
-}
-
-/* fuse-overlayfs does not show its layers; containers/storage keeps the list beside the mount point: "l/ABC:l/DEF". */
+/* fuse-overlayfs does not show its layers; containers/storage keeps the list beside the mount point. */
 static int read_lower_file(const char *rootfs, char ***ret, struct fault *f)
 {
-	_cleanup_free_ char *layer = strdup(rootfs), *file = NULL;
-	char *slash = layer ? strrchr(layer, '/') : NULL, *save = NULL;
-	_cleanup_close_ int fd = -EBADF;
-	char part[16384];
-	ssize_t n;
+	_cleanup_free_ char *own = NULL;
 
-	if (!layer)
-		return fault_errno(f, ENOMEM, "image");
-	if (!slash || strcmp(slash, "/merged") != 0)
+	if (!str_ends(rootfs, "/merged"))
 		return 0;
-	*slash = '\0';
-	file = path_join(layer, "lower");
-	if (!file)
-		return fault_errno(f, ENOMEM, "image");
-	fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, part, sizeof(part) - 1);
-	if (n <= 0)
-		return 0;
-	part[n] = '\0';
-	slash = strrchr(layer, '/');
-	*slash = '\0';
-	for (char *word = strtok_r(part, ":\n", &save); word; word = strtok_r(NULL, ":\n", &save)) {
-		_cleanup_free_ char *path = path_join(layer, word);
-
-		if (!path || strv_append(ret, path) < 0)
-			return fault_errno(f, ENOMEM, "image");
-	}
-	return 0;
+	own = strndup(rootfs, strlen(rootfs) - strlen("/merged"));
+	return own ? engine_layer_list(own, ret, f) : fault_errno(f, ENOMEM, "image");
 }
 
 /* A bundle of containerd's CRI plug-in, which only root could have prepared: any user can make a path of that name. */
@@ -344,8 +212,8 @@ static const char *find_digest(const struct engine_work *w)
 		jdoc_get_string(jdoc_get(w->config, "annotations"), "io.kubernetes.cri.image-name");
 	const char *at = name ? strstr(name, "@sha256:") : NULL;
 
-	if (!at || strlen(at) != strlen("@sha256:") + 64 || !is_hex(at + strlen("@sha256:"), 64) ||
-	    !is_bundle_of_cri(w->in->bundle))
+	if (!at || strlen(at) != strlen("@sha256:") + 64 ||
+	    !engine_layer_is_hex(at + strlen("@sha256:"), 64) || !is_bundle_of_cri(w->in->bundle))
 		return NULL;
 	return at + 1;
 }
@@ -396,5 +264,7 @@ int engine_image_read(struct engine_work *w, bool *ret_overlay)
 		w->c->image = strdup(digest);
 		return w->c->image ? 0 : fault_errno(w->f, ENOMEM, "image");
 	}
-	return r < 0 || !*ret_overlay ? r : name_layers(w, real ? real : w->in->rootfs, &rootfs);
+	if (r < 0 || !*ret_overlay)
+		return r;
+	return engine_layer_name(real ? real : w->in->rootfs, &rootfs, &w->c->image, w->f);
 }

@@ -262,5 +262,7 @@ int engine_noise_mounts(struct engine_work *w, struct jdoc *mounts)
 		return 0;
 	for (size_t i = 0; i < mounts->n_items; i++)
 		replace_source(w, mounts->items[i]);
+	if (w->c->broker.open)
+		jdoc_set_string(mounts->items[w->c->broker.mount], "source", "(broker)");
 	return sort_mounts(w, mounts);
 }

@@ -42,10 +42,16 @@ int engine_pin_binds(struct engine_pins *p, const struct jdoc *config, struct fa
 		const char *source = engine_text(mount, "source");
 		struct stat st;
 
+		/* The broker's does not exist yet: engine_pin_broker. */
 		if (engine_mount_is_bind(mount) && source && stat(source, &st) == 0)
 			p->binds[i] = pin_of(&st);
 	}
 	return 0;
+}
+
+void engine_pin_broker(struct engine_pins *p, size_t mount, const struct stat *st)
+{
+	p->binds[mount] = pin_of(st);
 }
 
 static bool is_same(const struct engine_pin *p, const struct stat *st)

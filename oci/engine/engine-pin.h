@@ -30,6 +30,9 @@ void engine_pin_program(struct engine_pins *p, const struct stat *st);
 /* Of every bind in CONFIG, the merged configuration. */
 int engine_pin_binds(struct engine_pins *p, const struct jdoc *config, struct fault *f) _must_check_;
 
+/* Of the broker's directory, mount number MOUNT, once it exists. */
+void engine_pin_broker(struct engine_pins *p, size_t mount, const struct stat *st);
+
 /* PID: the first process, which waits for its start.  -EPERM with the name of the member that leads to another file. */
 int engine_pins_require(const struct engine_pins *p, const struct jdoc *config, pid_t pid,
 			struct fault *f) _must_check_;

@@ -101,7 +101,8 @@ static int write_info(const struct engine_gate *g, pid_t pid, const struct hando
 	_cleanup_strv_ char **argv = redact_argv(g->engine.argv, g->decision.run.redact), **flags = NULL;
 	_cleanup_strbuf_ struct strbuf subject = { 0 };
 	_cleanup_jdoc_ struct jdoc *pause = g->engine.pause ? make_pause_forensics() : NULL;
-	_cleanup_jdoc_ struct jdoc *exec = engine_exec_basis_make(&g->engine, g->profile);
+	_cleanup_jdoc_ struct jdoc *exec = engine_exec_basis_make(&g->engine, g->profile),
+				   *broker = engine_gate_describe_broker(g);
 	struct container_info d = {
 		.container = g->container,
 		.bundle = g->bundle,
@@ -114,6 +115,7 @@ static int write_info(const struct engine_gate *g, pid_t pid, const struct hando
 		.engine = true,
 		.image = g->engine.image,
 		.exec = exec,
+		.broker = broker,
 		.verdict = (struct jdoc *)g->decision.run.approval.verdict,
 		.forensics = pause ? pause : (struct jdoc *)g->profile->sections[PROFILE_SECTION_FORENSICS],
 		.workspace = h->tree.mode,
@@ -123,7 +125,7 @@ static int write_info(const struct engine_gate *g, pid_t pid, const struct hando
 	};
 	int r = put_subject(g, &subject, f);
 
-	if (r >= 0 && (!argv || !exec))
+	if (r >= 0 && (!argv || !exec || (g->engine.broker.open && !broker)))
 		r = fault_errno(f, ENOMEM, "container");
 	if (r >= 0)
 		r = config_redact_flags(g->profile, &flags, f);
@@ -156,7 +158,8 @@ static int send_request(struct engine_gate *g, pid_t pid, const struct handover 
 					  .exe_dev = h->exe_dev,
 					  .exe_ino = h->exe_ino,
 					  .tree = held->tree >= 0,
-					  .upper = held->upper >= 0 };
+					  .upper = held->upper >= 0,
+					  .broker = g->broker.socket >= 0 };
 	int fds[WARDEN_FDS_MAX] = { h->pidfd, g->session.run_fd, g->decision.claim.fd, h->call };
 	int n = WARDEN_FDS, r;
 
@@ -167,6 +170,8 @@ static int send_request(struct engine_gate *g, pid_t pid, const struct handover 
 		fds[n++] = held->tree;
 	if (request.upper)
 		fds[n++] = held->upper;
+	if (request.broker)
+		fds[n++] = g->broker.socket;
 	r = warden_start_release(&g->warden, &request, fds, f);
 	g->handed_over = g->warden.pid < 0;
 	return r;
@@ -196,5 +201,7 @@ int engine_gate_hand_over(struct engine_gate *g, pid_t pid, struct fault *f)
 	/* Locks that the warden shares: its exit must free them, also while `run` waits for the container. */
 	session_done(&g->session);
 	claim_done(&g->decision.claim);
+	/* With the broker the socket must be gone. */
+	engine_broker_files_done(&g->broker);
 	return r;
 }

@@ -26,7 +26,7 @@ struct walk {
 	size_t entries;
 };
 
-/* An empty file on which the runtime mounts another one. */
+/* An empty file or a directory on which the runtime mounts another one. */
 static bool is_mount_point(const struct walk *w, const char *path)
 {
 	for (size_t i = 0; i < engine_count(w->config, "mounts"); i++) {
@@ -85,7 +85,8 @@ static bool is_plain_dir(struct walk *w, int fd, const char *path, unsigned int 
 {
 	_cleanup_dir_ DIR *d = fdopendir(fd);
 	const struct dirent *e;
-	bool plain = d != NULL && (!*path || !is_marked(fd));
+	/* A mount hides the place of its own. */
+	bool plain = d != NULL && (!*path || is_mount_point(w, path) || !is_marked(fd));
 
 	if (!d)
 		(void)close(fd);

@@ -78,6 +78,8 @@ static int merge(struct engine_work *w)
 		r = engine_merge_seccomp(w);
 	if (r == 0 && w->c->pause)
 		r = engine_pause_confine(w);
+	if (r == 0)
+		r = engine_merge_broker(w);
 	return r;
 }
 
@@ -202,6 +204,7 @@ void engine_container_done(struct engine_container *c)
 	free(c->grant);
 	free(c->rootfs);
 	free(c->rw);
+	engine_broker_done(&c->broker);
 	engine_pins_done(&c->pins);
 	*c = (struct engine_container){ 0 };
 }

@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "base/json.h"
 #include "ledger/ledger-redact.h"
+#include "oci/engine/engine-broker.h"
 #include "oci/engine/engine-pin.h"
 #include "policy/policy.h"
 #include "profile/profile.h"
@@ -39,6 +40,8 @@ struct engine_input {
 	unsigned int
 		preserved; /* descriptors of the caller that the container gets: --preserve-fds, LISTEN_FDS */
 	bool no_cgroup;	   /* --cgroup-manager disabled: neither limits nor rules for devices */
+	const struct jdoc *broker; /* what it offers, for the subject; NULL: none.  Only with ISOLATE */
+	const char *broker_source; /* directory on which libcrun's mount namespace has the broker's tmpfs */
 	bool isolate; /* sandbox.enabled: the profile tightens the configuration; else only annotations and fields are judged */
 };
 
@@ -55,6 +58,7 @@ struct engine_container {
 	char *image; /* for records and people; NULL: not identified, so at least level B and a single use */
 	bool worktree_made; /* it lies on a volume without a name, which the engine makes and removes with the container */
 	bool changed; /* the container's own layer has more than an engine puts there: not only the image runs */
+	struct engine_broker broker;
 	struct engine_pins pins; /* files by which it is judged */
 	uint32_t layers;	 /* LAYER_BIT()s that the warden proves */
 	bool pause;		 /* the pod's own container: confined and recorded, never asked */

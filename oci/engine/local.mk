@@ -2,6 +2,8 @@
 # With the part of oci/seccomp that it needs: custody-runtime-systemd does not link liboci.a.
 libengine_a_SOURCES += \
 	oci/engine/engine-annotation.c oci/engine/engine-annotation.h \
+	oci/engine/engine-broker.c oci/engine/engine-broker.h \
+	oci/engine/engine-broker-files.c oci/engine/engine-broker-files.h \
 	oci/engine/engine-change.c oci/engine/engine-change.h \
 	oci/engine/engine-cpuset.c \
 	oci/engine/engine-device.c oci/engine/engine-device.h \
@@ -19,10 +21,12 @@ libengine_a_SOURCES += \
 	oci/engine/engine-field.c oci/engine/engine-field.h \
 	oci/engine/engine-filesystem.c oci/engine/engine-filesystem.h \
 	oci/engine/engine-gate.c oci/engine/engine-gate.h oci/engine/engine-gate-impl.h \
+	oci/engine/engine-gate-broker.c \
 	oci/engine/engine-gate-profile.c \
 	oci/engine/engine-hook.c oci/engine/engine-hook.h \
 	oci/engine/engine-image.c oci/engine/engine-image.h \
 	oci/engine/engine-impl.h \
+	oci/engine/engine-layer.c oci/engine/engine-layer.h \
 	oci/engine/engine-limit.c oci/engine/engine-limit.h oci/engine/engine-limit-impl.h \
 	oci/engine/engine-limit-clamp.c oci/engine/engine-limit-couple.c oci/engine/engine-limit-list.c \
 	oci/engine/engine-limit-normal.c \

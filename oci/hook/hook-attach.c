@@ -11,63 +11,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/new-mount.h"
 #include "base/path.h"
-
-/* In glibc since 2.36. */
-#ifndef FSOPEN_CLOEXEC
-#define FSOPEN_CLOEXEC 0x00000001
-#define FSMOUNT_CLOEXEC 0x00000001
-#define FSCONFIG_SET_FLAG 0
-#define FSCONFIG_SET_STRING 1
-#define FSCONFIG_CMD_CREATE 6
-#define MOUNT_ATTR_RDONLY 0x00000001
-#define MOUNT_ATTR_NOSUID 0x00000002
-#define MOUNT_ATTR_NODEV 0x00000004
-#define OPEN_TREE_CLONE 1
-#define OPEN_TREE_CLOEXEC O_CLOEXEC
-#define MOVE_MOUNT_F_EMPTY_PATH 0x00000004
-#define MOVE_MOUNT_T_EMPTY_PATH 0x00000040
-#endif
-
-static int configure(int fs, unsigned int command, const char *key, const char *value, struct fault *f)
-{
-	char message[256];
-	ssize_t n;
-	int code;
-
-	if (syscall(SYS_fsconfig, fs, command, key, value, 0) == 0)
-		return 0;
-	code = errno;
-	/* The kernel's message, "e KIND: TEXT", if any. */
-	n = read(fs, message, sizeof(message) - 1);
-	message[n > 0 ? n : 0] = '\0';
-	return fault_errno(f, code, "file system option '%s'%s%s", key ? key : "create", n > 2 ? ": " : "",
-			   n > 2 ? message + 2 : "");
-}
-
-static int open_fs(const char *type, int *ret, struct fault *f)
-{
-	int fs = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
-
-	if (fs < 0)
-		return fault_errno(f, errno, "file system '%s'", type);
-	*ret = fs;
-	return 0;
-}
-
-static int finish_fs(int fs, unsigned int attr, int *ret, struct fault *f)
-{
-	int r, tree;
-
-	r = configure(fs, FSCONFIG_CMD_CREATE, NULL, NULL, f);
-	if (r < 0)
-		return r;
-	tree = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | attr);
-	if (tree < 0)
-		return fault_errno(f, errno, "mount a new file system");
-	*ret = tree;
-	return 0;
-}
 
 static int make_tmpfs(uint64_t size, mode_t mode, uid_t uid, gid_t gid, int *ret, struct fault *f)
 {
@@ -75,24 +20,24 @@ static int make_tmpfs(uint64_t size, mode_t mode, uid_t uid, gid_t gid, int *ret
 	char text[32];
 	int r;
 
-	r = open_fs("tmpfs", &fs, f);
+	r = new_mount_open("tmpfs", &fs, f);
 	if (r >= 0 && size) {
 		(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)size);
-		r = configure(fs, FSCONFIG_SET_STRING, "size", text, f);
+		r = new_mount_set(fs, "size", text, f);
 	}
 	if (r >= 0) {
 		(void)snprintf(text, sizeof(text), "%o", mode);
-		r = configure(fs, FSCONFIG_SET_STRING, "mode", text, f);
+		r = new_mount_set(fs, "mode", text, f);
 	}
 	if (r >= 0) {
 		(void)snprintf(text, sizeof(text), "%u", uid);
-		r = configure(fs, FSCONFIG_SET_STRING, "uid", text, f);
+		r = new_mount_set(fs, "uid", text, f);
 	}
 	if (r >= 0) {
 		(void)snprintf(text, sizeof(text), "%u", gid);
-		r = configure(fs, FSCONFIG_SET_STRING, "gid", text, f);
+		r = new_mount_set(fs, "gid", text, f);
 	}
-	return r < 0 ? r : finish_fs(fs, 0, ret, f);
+	return r < 0 ? r : new_mount_finish(fs, 0, ret, f);
 }
 
 static int make_entry(const struct hook_attach_point *at, int dir, const char *name, bool is_dir,
@@ -199,10 +144,10 @@ static int make_mask(bool is_dir, int *ret, struct fault *f)
 	int r;
 
 	if (is_dir) {
-		r = open_fs("tmpfs", &fs, f);
+		r = new_mount_open("tmpfs", &fs, f);
 		if (r >= 0)
-			r = configure(fs, FSCONFIG_SET_FLAG, "ro", NULL, f);
-		return r < 0 ? r : finish_fs(fs, MOUNT_ATTR_RDONLY, ret, f);
+			r = new_mount_set(fs, "ro", NULL, f);
+		return r < 0 ? r : new_mount_finish(fs, MOUNT_ATTR_RDONLY, ret, f);
 	}
 	*ret = (int)syscall(SYS_open_tree, AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	return *ret < 0 ? fault_errno(f, errno, "open '/dev/null'") : 0;
@@ -267,23 +212,23 @@ static int make_overlay(const struct overlay_spec *l, int *ret, struct fault *f)
 	_cleanup_close_ int fs = -EBADF;
 	int r;
 
-	r = open_fs("overlay", &fs, f);
+	r = new_mount_open("overlay", &fs, f);
 	/* Relative to the working directory: an option's text is at most 255 bytes long. */
 	if (r >= 0)
-		r = configure(fs, FSCONFIG_SET_STRING, "lowerdir",
-			      l->alone	      ? "lower:sealed"
-			      : l->sealed < 0 ? "lower"
-					      : "sealed:lower",
-			      f);
+		r = new_mount_set(fs, "lowerdir",
+				  l->alone	  ? "lower:sealed"
+				  : l->sealed < 0 ? "lower"
+						  : "sealed:lower",
+				  f);
 	if (r >= 0 && l->writable)
-		r = configure(fs, FSCONFIG_SET_STRING, "upperdir", "upper", f);
+		r = new_mount_set(fs, "upperdir", "upper", f);
 	if (r >= 0 && l->writable)
-		r = configure(fs, FSCONFIG_SET_STRING, "workdir", "work", f);
+		r = new_mount_set(fs, "workdir", "work", f);
 	if (r >= 0 && l->userxattr)
-		r = configure(fs, FSCONFIG_SET_FLAG, "userxattr", NULL, f);
+		r = new_mount_set(fs, "userxattr", NULL, f);
 	if (r >= 0 && l->writable)
-		r = configure(fs, FSCONFIG_SET_FLAG, "volatile", NULL, f);
-	return r < 0 ? r : finish_fs(fs, l->writable ? 0 : MOUNT_ATTR_RDONLY, ret, f);
+		r = new_mount_set(fs, "volatile", NULL, f);
+	return r < 0 ? r : new_mount_finish(fs, l->writable ? 0 : MOUNT_ATTR_RDONLY, ret, f);
 }
 
 static int move_into(int tree, int dir, const char *name, struct fault *f)

@@ -130,7 +130,7 @@ static int decide(struct runtime_job *job, const struct bundle *b, struct engine
 static int create_governed(struct runtime_job *job, struct bundle *b, struct engine_gate *gate,
 			   struct fault *f)
 {
-	int r = runtime_create_apart(job, engine_gate_text(gate), f);
+	int r = runtime_create_apart(job, gate, f);
 	_cleanup_entry_ struct runtime_entry entry = { 0 };
 
 	if (r < 0)

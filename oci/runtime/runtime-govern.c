@@ -12,20 +12,21 @@
 
 struct creation {
 	struct runtime_job *job;
-	const char *config;
+	const struct engine_gate *gate;
 };
 
 static int create(void *arg, struct fault *f)
 {
 	struct creation *c = arg;
+	int r = engine_gate_attach(c->gate, f);
 
-	return runtime_create(&c->job->call, c->config, f);
+	return r < 0 ? r : runtime_create(&c->job->call, engine_gate_text(c->gate), f);
 }
 
-int runtime_create_apart(struct runtime_job *job, const char *config, struct fault *f)
+int runtime_create_apart(struct runtime_job *job, const struct engine_gate *gate, struct fault *f)
 {
-	struct creation c = { .job = job, .config = config };
-	struct runtime_apart a = { .job = job, .keep = -EBADF, .run = create, .arg = &c };
+	struct creation c = { .job = job, .gate = gate };
+	struct runtime_apart a = { .job = job, .keep = engine_gate_keep(gate), .run = create, .arg = &c };
 	int r = runtime_apart_begin(&a, f);
 
 	return r < 0 ? r : runtime_apart_wait(&a, f);

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "oci/engine/engine-gate.h"
 #include "oci/runtime/runtime-verbs.h"
 
 /* The verbs on a container whose session has a custody-warden; on others they are those of libcrun. */
@@ -11,7 +12,8 @@
  * runtime_create in a child, which has none of this process's locks and sockets: the container's first process would share
  * them until it is started.
  */
-int runtime_create_apart(struct runtime_job *job, const char *config, struct fault *f) _must_check_;
+int runtime_create_apart(struct runtime_job *job, const struct engine_gate *gate,
+			 struct fault *f) _must_check_;
 
 /* Refused, and the container killed, if its record is missing, its warden is gone or does not allow it. */
 int runtime_start_governed(struct runtime_job *job, struct fault *f) _must_check_;

@@ -4,6 +4,7 @@ liboci_a_SOURCES += \
 	oci/seccomp/seccomp-filter.c oci/seccomp/seccomp-filter.h \
 	oci/seccomp/seccomp-program.h \
 	oci/seccomp/seccomp-table.c oci/seccomp/seccomp-table.h \
+	oci/seccomp/seccomp-trace.c oci/seccomp/seccomp-trace.h \
 	oci/seccomp/seccomp.c oci/seccomp/seccomp.h
 nodist_liboci_a_SOURCES = oci/seccomp/seccomp-program.c
 
@@ -11,7 +12,8 @@ nodist_liboci_a_SOURCES = oci/seccomp/seccomp-program.c
 seccomp_filter = \
 	oci/seccomp/seccomp-describe.c oci/seccomp/seccomp-describe.h \
 	oci/seccomp/seccomp-filter.c oci/seccomp/seccomp-filter.h \
-	oci/seccomp/seccomp-table.c oci/seccomp/seccomp-table.h
+	oci/seccomp/seccomp-table.c oci/seccomp/seccomp-table.h \
+	src/trace/trace-call.c src/trace/trace-call.h
 noinst_PROGRAMS += oci/seccomp/seccomp-gen
 oci_seccomp_seccomp_gen_SOURCES = oci/seccomp/seccomp-gen.c oci/seccomp/seccomp-program.h $(seccomp_filter)
 oci_seccomp_seccomp_gen_LDADD = libbase.a $(DEP_LIBS)

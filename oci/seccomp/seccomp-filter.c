@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "oci/seccomp/seccomp-table.h"
+#include "trace/trace-call.h"
 
 #define PROGRAM_MAX ((size_t)4096 * 8)
 
@@ -19,7 +20,11 @@ static void filter_release(scmp_filter_ctx *ctx)
 		seccomp_release(*ctx);
 }
 
-static uint32_t action_of(enum seccomp_verdict v, bool kill)
+/*
+ * A call that the observer lets pass under some conditions is refused by the filter itself: an answer to one question must not
+ * answer the other.
+ */
+static uint32_t action_of(const struct seccomp_choice *c, const char *name, enum seccomp_verdict v)
 {
 	switch (v) {
 	case SECCOMP_ALLOW:
@@ -29,7 +34,9 @@ static uint32_t action_of(enum seccomp_verdict v, bool kill)
 	case SECCOMP_DENY:
 		break;
 	}
-	return kill ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
+	if (c->kill)
+		return SCMP_ACT_KILL_PROCESS;
+	return c->notify && !trace_call_is_observed(name) ? SCMP_ACT_NOTIFY : SCMP_ACT_ERRNO(EPERM);
 }
 
 bool seccomp_choice_lists(char *const *names, const char *name)
@@ -61,7 +68,7 @@ static int add(scmp_filter_ctx ctx, const struct seccomp_choice *c, const char *
 	if (!seccomp_choice_has_call(c, name))
 		return 0;
 	/* libseccomp translates the number of this machine, which is negative for a call that only the other has. */
-	r = seccomp_rule_add_exact_array(ctx, action_of(v, c->kill), seccomp_syscall_resolve_name(name), n,
+	r = seccomp_rule_add_exact_array(ctx, action_of(c, name, v), seccomp_syscall_resolve_name(name), n,
 					 cmp);
 	return r < 0 && r != -EEXIST ? fault_errno(f, -r, "seccomp rule for '%s'", name) : 0;
 }
@@ -182,7 +189,7 @@ int seccomp_filter_compile(const struct seccomp_choice *c, char **ret, struct fa
 	int r;
 
 	/* Do not probe the running kernel: custody may be built in a sandbox. */
-	(void)seccomp_api_set(3);
+	(void)seccomp_api_set(c->notify ? 5 : 3);
 	ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	if (!ctx)
 		return fault_errno(f, ENOMEM, "seccomp program");

@@ -16,13 +16,17 @@ static struct seccomp_choice variant(int i)
 
 static int print_program(int i, struct fault *f)
 {
-	struct seccomp_choice c = variant(i);
+	const bool notify = i >= SECCOMP_VARIANTS;
+	struct seccomp_choice c = variant(notify ? i - SECCOMP_VARIANTS : i);
 	_cleanup_free_ char *text = NULL;
-	int r = seccomp_filter_compile(&c, &text, f);
+	int r;
+
+	c.notify = notify;
+	r = seccomp_filter_compile(&c, &text, f);
 
 	if (r < 0)
 		return r;
-	printf("\t[%d] = \"%s\",\n", i, text);
+	printf("\t[%d] = \"%s\",\n", notify ? i - SECCOMP_VARIANTS : i, text);
 	return 0;
 }
 
@@ -71,6 +75,9 @@ int main(void)
 	puts("const char *const seccomp_programs[SECCOMP_VARIANTS] = {");
 	for (int i = 0; r >= 0 && i < SECCOMP_VARIANTS; i++)
 		r = print_program(i, &f);
+	puts("};\n\nconst char *const seccomp_notified[SECCOMP_NOTIFIED] = {");
+	for (int i = 0; r >= 0 && i < SECCOMP_NOTIFIED; i++)
+		r = print_program(SECCOMP_VARIANTS + i, &f);
 	puts("};\n\nconst char *const seccomp_texts[SECCOMP_VARIANTS] = {");
 	for (int i = 0; r >= 0 && i < SECCOMP_VARIANTS; i++)
 		r = print_text(i, &f);

@@ -10,10 +10,12 @@
 #include "oci/seccomp/seccomp-describe.h"
 #include "oci/seccomp/seccomp-filter.h"
 #include "oci/seccomp/seccomp-program.h"
+#include "subject/subject-trace.h"
 
 static struct seccomp_choice choose(const struct subject *s)
 {
 	return (struct seccomp_choice){
+		.notify = subject_traces(s) & TRACE_DENIED,
 		.no_setid = subject_writes_host(s),
 		.kill = s->profile->seccomp_violation == PROFILE_SECCOMP_KILL,
 		.allow = s->profile->seccomp_allow,
@@ -55,7 +57,8 @@ int seccomp_encode(const struct subject *s, char **ret, struct fault *f)
 		r = require_choice(&c, f);
 		return r < 0 ? r : seccomp_filter_compile(&c, ret, f);
 	}
-	*ret = strdup(seccomp_programs[SECCOMP_VARIANT(&c)]);
+	*ret = strdup(c.notify && !c.kill ? seccomp_notified[c.no_setid]
+					  : seccomp_programs[SECCOMP_VARIANT(&c)]);
 	return *ret ? 0 : fault_errno(f, ENOMEM, "seccomp program");
 }
 

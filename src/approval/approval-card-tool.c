@@ -11,6 +11,16 @@ bool approval_card_is_tool(const struct approval_card_facts *k)
 	return str_eq(jdoc_get_string(k->subject, "schema"), SCHEMA);
 }
 
+static void put_credentials(struct strbuf *b, const struct jdoc *names)
+{
+	for (size_t i = 0; names && names->type == JDOC_ARRAY && i < names->n_items; i++) {
+		const struct jdoc *name = names->items[i];
+
+		strbuf_puts(b, i ? ", " : "");
+		card_put_word(b, name->type == JDOC_STRING ? name->string : "?");
+	}
+}
+
 void approval_card_add_tool(struct card *c, const struct approval_card_facts *k)
 {
 	const char *tool = jdoc_get_string(k->subject, "tool"),
@@ -23,6 +33,9 @@ void approval_card_add_tool(struct card *c, const struct approval_card_facts *k)
 	strbuf_printf(&b, " outside of the sandbox, as custody.json declares it (%.19s)",
 		      declaration ? declaration : "?");
 	approval_card_add_built(c, "calls", CARD_WARN, &b);
+	put_credentials(&b, jdoc_get(k->subject, "credentials"));
+	if (b.len)
+		approval_card_add_built(c, "secrets", CARD_WARN, &b);
 	for (size_t i = 0; params && params->type == JDOC_OBJECT && i < params->n_members; i++) {
 		card_put_word(&b, params->members[i].key);
 		strbuf_puts(&b, " = ");
@@ -52,7 +65,11 @@ void approval_card_add_tools(struct card *c, const struct jdoc *broker)
 
 		strbuf_puts(&b, i ? ", " : "");
 		card_put_word(&b, name ? name : "?");
-		strbuf_printf(&b, " (level %s, %.19s)", level ? level : "?", digest ? digest : "?");
+		strbuf_printf(&b, " (level %s, %.19s", level ? level : "?", digest ? digest : "?");
+		if (jdoc_get(tools->items[i], "credentials"))
+			strbuf_puts(&b, ", with credentials: ");
+		put_credentials(&b, jdoc_get(tools->items[i], "credentials"));
+		strbuf_putc(&b, ')');
 	}
 	if (n == 0)
 		strbuf_puts(&b, "none");

@@ -25,6 +25,7 @@ libbase_a_SOURCES += \
 	src/base/json.c src/base/json.h \
 	src/base/local-time.c src/base/local-time.h \
 	src/base/log.c src/base/log.h \
+	src/base/new-mount.c src/base/new-mount.h \
 	src/base/option.c src/base/option.h \
 	src/base/path-open.c \
 	src/base/path-remove-wide.c \

@@ -64,6 +64,7 @@ static int describe(const struct broker_server *s, const struct broker_tool *t, 
 	jdoc_set_string(d, "tool", t->name);
 	jdoc_set_string(d, "declaration", digest);
 	jdoc_set_string(d, "params_sha256", hex);
+	broker_tool_put_credentials(d, t);
 	jdoc_set(d, "params", TAKE_PTR(shown));
 	if (!d || d->broken)
 		return fault_errno(f, ENOMEM, "tool");

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "broker/broker-impl.h"
+#include "broker/broker-inspect.h"
 #include "broker/broker-token.h"
 
 #define MS UINT64_C(1000000)
@@ -68,21 +68,67 @@ static void dispatch(struct broker_server *s, struct broker_client *c, const str
 	int r;
 
 	/* Without a record nothing happens. */
-	if (broker_record_intent(s, c->tool, params, &f) < 0) {
+	if (broker_record_intent(s, c->tool, c->call, params, &f) < 0) {
 		refuse(s, c, c->tool->name, "ledger", "the call cannot be recorded: it was not made", 0);
 		return;
 	}
-	c->call = s->calls;
+	c->unwritten = s->n_pending > 0;
 	r = broker_tool_begin(s, c, params, &data, &f);
 	if (r < 0)
-		fail(s, c, "tool-failed", fault_text(&f));
+		fail(s, c, r == -ENOKEY ? BROKER_CODE_CREDENTIAL : "tool-failed", fault_text(&f));
 	else if (r == 0)
 		finish(s, c, data);
 }
 
+/* What git.push would send is not in its parameters. */
+static int inspect(void *arg, const struct broker_tool *t, const struct jdoc *params, struct fault *f)
+{
+	int r = broker_inspect(arg, t, params, f);
+
+	return r == 0 && t->builtin == BROKER_GIT_PUSH ? fault_set(f, EINPROGRESS, "not inspected yet") : r;
+}
+
+static int accept_prepared(void *arg, const struct broker_tool *t, const struct jdoc *params, struct fault *f)
+{
+	(void)arg;
+	(void)t;
+	(void)params;
+	(void)f;
+	return 0;
+}
+
+static void prepare(struct broker_server *s, struct broker_client *c, const struct jdoc *params)
+{
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (broker_git_prepare(s, c, params, &f) < 0)
+		refuse(s, c, c->tool->name, "tool-failed", fault_text(&f), 0);
+}
+
+/* The same decision about what the first step has found: PLAN takes the place of the parameters. */
+static void decide_prepared(struct broker_server *s, struct broker_client *c, const struct jdoc *plan)
+{
+	const struct broker_checks checks = { .inspect = accept_prepared,
+					      .approve = broker_approve,
+					      .arg = s };
+	/* Peer and token were checked when the line came; the budget has counted the call. */
+	const struct broker_call call = {
+		.peer = true, .token = true, .tool = c->tool->name, .params = plan, .calls = c->call - 1
+	};
+	_cleanup_fault_ struct fault f = { 0 };
+	struct broker_decision d = broker_decide(s->job->tools, &s->values, &call, &checks, &f);
+
+	if (d.step == BROKER_ALLOWED) {
+		dispatch(s, c, plan);
+		return;
+	}
+	broker_git_drop(s);
+	refuse(s, c, c->tool->name, broker_step_name(d.step), fault_text(&f), 0);
+}
+
 static void decide(struct broker_server *s, struct broker_client *c, const struct broker_request *q)
 {
-	const struct broker_checks checks = { .approve = broker_approve, .arg = s };
+	const struct broker_checks checks = { .inspect = inspect, .approve = broker_approve, .arg = s };
 	const struct broker_call call = { .peer = c->peer,
 					  .token = broker_token_is(&s->job->token, q->token),
 					  .tool = q->tool,
@@ -100,8 +146,11 @@ static void decide(struct broker_server *s, struct broker_client *c, const struc
 		s->calls++;
 	c->known |= call.peer && call.token;
 	c->tool = d.tool;
+	c->call = s->calls;
 	if (d.step == BROKER_ALLOWED)
 		dispatch(s, c, q->params);
+	else if (d.step == BROKER_INSPECTION && f.code == EINPROGRESS)
+		prepare(s, c, q->params);
 	else
 		refuse(s, c, d.tool ? d.tool->name : NULL, broker_step_name(d.step), fault_text(&f),
 		       d.step <= BROKER_TOKEN ? back_off(s, c) : 0);
@@ -132,21 +181,75 @@ static struct jdoc *read_output(const struct strbuf *b)
 	return memchr(text, '\0', b->len) || !str_is_utf8(text, b->len) ? NULL : jdoc_new_string(text);
 }
 
+static const char *explain(const char *failed)
+{
+	if (str_eq(failed, BROKER_CODE_CREDENTIAL))
+		return "the tool was not started, because a credential of it cannot be used; on the host, "
+		       "custody ledger show has the reason";
+	if (str_eq(failed, BROKER_CODE_IN_OUTPUT))
+		return "the tool ran, but its output has a credential and is not passed on: change the tool";
+	return "the tool was killed: it took too long, or wrote too much";
+}
+
+static void end_git(struct broker_server *s, struct broker_client *c)
+{
+	_cleanup_jdoc_ struct jdoc *data = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+
+	if (broker_git_read(c, &data, NULL, &f) < 0)
+		fail(s, c, "tool-failed", fault_text(&f));
+	else
+		finish(s, c, data);
+}
+
+static void end_prepare(struct broker_server *s, struct broker_client *c)
+{
+	_cleanup_jdoc_ struct jdoc *plan = NULL;
+	_cleanup_fault_ struct fault f = { 0 };
+	const int status = broker_process_reap(&c->process);
+	int r = c->failed || status != 0
+			? fault_set(&f, EREMOTEIO,
+				    "the change could not be inspected: it is too large, or took too long")
+			: broker_git_read(c, &plan, &s->found, &f);
+
+	c->preparing = false;
+	broker_tool_forget(c);
+	if (r == 0) {
+		decide_prepared(s, c, plan);
+		return;
+	}
+	broker_git_drop(s);
+	refuse(s, c, c->tool->name, s->found ? broker_step_name(BROKER_INSPECTION) : "tool-failed",
+	       fault_text(&f), 0);
+}
+
 void broker_call_end(struct broker_server *s, struct broker_client *c)
 {
 	_cleanup_jdoc_ struct jdoc *data = NULL;
 	_cleanup_free_ char *text = NULL;
+	const char *verdict;
 	int status;
 
 	if (!c->failed)
 		broker_tool_drain(c);
+	if (c->preparing) {
+		end_prepare(s, c);
+		return;
+	}
+	verdict = broker_tool_take_verdict(c);
 	status = broker_process_reap(&c->process);
+	if (!c->failed && status == 0)
+		c->failed = verdict;
 	if (c->failed) {
-		fail(s, c, c->failed, "the tool was killed: it took too long, or wrote too much");
+		fail(s, c, c->failed, explain(c->failed));
 	} else if (status != 0) {
-		if (asprintf(&text, "the tool ended with status %d", status) < 0)
+		if (c->tool->builtin == BROKER_REST)
+			text = broker_rest_failure(&c->output);
+		if (!text && asprintf(&text, "the tool ended with status %d", status) < 0)
 			text = NULL;
 		fail(s, c, "tool-failed", text ? text : "the tool failed");
+	} else if (broker_builtin_is_git(c->tool->builtin)) {
+		end_git(s, c);
 	} else {
 		data = read_output(&c->output);
 		if (data)

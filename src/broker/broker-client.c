@@ -42,24 +42,6 @@ static struct broker_client *find_place(struct broker_server *s)
 	return oldest;
 }
 
-void broker_client_open(struct broker_server *s, int fd)
-{
-	struct broker_client *c = find_place(s);
-
-	if (!c) {
-		(void)fd_close(fd);
-		return;
-	}
-	*c = (struct broker_client){
-		.state = BROKER_READING, .fd = fd, .born_ns = clock_boot_ns(), .process = BROKER_PROCESS_NONE
-	};
-	c->peer = broker_peers_has(&s->peers, fd);
-	if (!c->peer) {
-		c->line_ns = c->born_ns;
-		broker_refuse_peer(s, c, broker_step_name(BROKER_PEER), "not a process of this session");
-	}
-}
-
 void broker_client_poll(const struct broker_client *c, struct pollfd p[BROKER_POLLS])
 {
 	const bool runs = c->state == BROKER_RUNNING;
@@ -77,15 +59,17 @@ void broker_client_poll(const struct broker_client *c, struct pollfd p[BROKER_PO
 	p[BROKER_POLL_OUT] = (struct pollfd){ .fd = runs ? c->process.out : -1, .events = POLLIN };
 }
 
-/* One complete line at the start of C->in; the bytes behind it are the next request. */
+/* One complete line at C->in_at; the bytes behind it are the next request. */
 static void take_line(struct broker_server *s, struct broker_client *c)
 {
-	char *end = memchr(c->in, '\n', c->in_len);
-	size_t len = end ? (size_t)(end - c->in) : c->in_len;
+	char *line = c->in + c->in_at, *end;
+	size_t left = c->in_len - c->in_at, len;
 
-	if (!end && (c->in_len <= BROKER_LINE_MAX) && !c->at_end)
+	end = memchr(line, '\n', left);
+	len = end ? (size_t)(end - line) : left;
+	if (!end && left <= BROKER_LINE_MAX && !c->at_end)
 		return;
-	if (!end && c->in_len == 0) {
+	if (!end && left == 0) {
 		broker_client_close(c);
 		return;
 	}
@@ -97,11 +81,35 @@ static void take_line(struct broker_server *s, struct broker_client *c)
 								: "request: the line has no end");
 		return;
 	}
-	broker_call(s, c, c->in, len);
-	c->in_len -= len + 1;
-	memmove(c->in, end + 1, c->in_len);
-	/* The next line was there as well. */
-	explicit_bzero(c->in + c->in_len, len + 1);
+	c->in_at += len + 1;
+	broker_call(s, c, line, len);
+}
+
+/* A reply that need not wait, and a further request behind it: their replies are sent together. */
+static bool goes_on(const struct broker_server *s, const struct broker_client *c)
+{
+	return c->state == BROKER_HOLDING && c->until_ns <= c->line_ns && !c->last && !c->out.broken &&
+	       c->out.len < BROKER_REPLIES_MAX && s->n_pending < BROKER_PENDING_MAX - 2 &&
+	       memchr(c->in + c->in_at, '\n', c->in_len - c->in_at);
+}
+
+static void take_lines(struct broker_server *s, struct broker_client *c)
+{
+	do {
+		c->state = BROKER_READING;
+		take_line(s, c);
+	} while (goes_on(s, c));
+}
+
+/* The unread bytes of the buffer begin at its start; nothing of a request stays behind them. */
+static void move_up(struct broker_client *c)
+{
+	if (c->in_at == 0)
+		return;
+	memmove(c->in, c->in + c->in_at, c->in_len - c->in_at);
+	explicit_bzero(c->in + c->in_len - c->in_at, c->in_at);
+	c->in_len -= c->in_at;
+	c->in_at = 0;
 }
 
 /* No room for descriptors: the kernel drops those that are sent, and says so. */
@@ -122,6 +130,8 @@ static void read_more(struct broker_server *s, struct broker_client *c)
 
 	if (!c->in)
 		c->in = malloc(BROKER_LINE_MAX + 1);
+	if (c->in)
+		move_up(c);
 	n = c->in ? receive(c, &fds) : -1;
 	if (n < 0 && c->in && (errno == EAGAIN || errno == EINTR))
 		return;
@@ -139,7 +149,27 @@ static void read_more(struct broker_server *s, struct broker_client *c)
 	if (c->in_len == 0)
 		c->line_ns = clock_boot_ns();
 	c->in_len += (size_t)n;
-	take_line(s, c);
+	take_lines(s, c);
+}
+
+void broker_client_open(struct broker_server *s, int fd)
+{
+	struct broker_client *c = find_place(s);
+
+	if (!c) {
+		(void)fd_close(fd);
+		return;
+	}
+	*c = (struct broker_client){
+		.state = BROKER_READING, .fd = fd, .born_ns = clock_boot_ns(), .process = BROKER_PROCESS_NONE
+	};
+	c->peer = broker_peers_has(&s->peers, fd);
+	if (!c->peer) {
+		c->line_ns = c->born_ns;
+		broker_refuse_peer(s, c, broker_step_name(BROKER_PEER), "not a process of this session");
+		return;
+	}
+	read_more(s, c);
 }
 
 static void read_on(struct broker_server *s, struct broker_client *c)
@@ -149,13 +179,14 @@ static void read_on(struct broker_server *s, struct broker_client *c)
 		return;
 	}
 	c->state = BROKER_READING;
-	c->line_ns = c->in_len ? clock_boot_ns() : 0;
-	if (c->in_len)
-		take_line(s, c);
+	c->line_ns = c->in_len > c->in_at ? clock_boot_ns() : 0;
+	if (c->in_len > c->in_at)
+		take_lines(s, c);
 	/* Idle connections hold no buffer. */
-	if (c->state == BROKER_READING && c->in_len == 0) {
+	if (c->state == BROKER_READING && c->in_len == c->in_at) {
 		free(c->in);
 		c->in = NULL;
+		c->in_len = c->in_at = 0;
 	}
 }
 

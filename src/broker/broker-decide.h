@@ -13,7 +13,7 @@ enum broker_step {
 	BROKER_TOOL,	   /* not in the profile */
 	BROKER_SCOPE,	   /* a parameter is missing or names another thing than the session's */
 	BROKER_BUDGET,	   /* from here on a refusal has used the budget */
-	BROKER_INSPECTION, /* docs/design/broker.md: nothing is inspected yet */
+	BROKER_INSPECTION, /* the parameters have a secret, or what docs/design/inspection.md lists */
 	BROKER_APPROVAL,
 	BROKER_ALLOWED,
 };

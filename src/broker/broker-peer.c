@@ -44,38 +44,53 @@ static int open_pid_ns(pid_t pid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Lines that end in the session's own directory.  Those of hierarchies that custody does not use are the caller's. */
-static int find_cgroups(struct broker_peers *p, char *text, const char *session, struct fault *f)
+/* Cuts LINE behind NAME, whole components of its path; false: it does not have them. */
+static bool cut_at(char *line, const char *name)
 {
-	_cleanup_free_ char *name = NULL;
+	const size_t len = strlen(name);
 
-	if (asprintf(&name, "/custody-%s", session) < 0) {
-		name = NULL;
-		return fault_errno(f, ENOMEM, "cgroups");
-	}
+	for (char *at = line; (at = strstr(at, name)); at++)
+		if (!at[len] || at[len] == '/') {
+			at[len] = '\0';
+			return true;
+		}
+	return false;
+}
+
+/* "N:name=X:PATH", without controllers: a command that `podman exec` starts stays in its caller's. */
+static bool is_named(const char *line)
+{
+	const char *controllers = strchr(line, ':');
+
+	return controllers && str_starts(controllers + 1, "name=");
+}
+
+/* Lines that have the session's own directory.  Those of hierarchies that custody or an engine does not use are the caller's. */
+static int find_cgroups(struct broker_peers *p, char *text, const char *name, struct fault *f)
+{
 	for (char *line = text; *line;) {
 		char *end = line + strcspn(line, "\n");
 		const bool more = *end;
 
 		*end = '\0';
-		if (str_ends(line, name) && strv_append(&p->cgroups, line) < 0)
+		if (!is_named(line) && cut_at(line, name) && strv_append(&p->cgroups, line) < 0)
 			return fault_errno(f, ENOMEM, "cgroups");
 		line = end + more;
 	}
 	return 0;
 }
 
-int broker_peers_init(struct broker_peers *p, pid_t init, const char *session, struct fault *f)
+int broker_peers_init(struct broker_peers *p, const struct broker_peers_of *of, struct fault *f)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int ns = open_pid_ns(init);
+	_cleanup_close_ int ns = open_pid_ns(of->init);
 	struct stat st, own;
 	int r;
 
 	*p = (struct broker_peers){ 0 };
-	r = read_cgroup(init, &text, f);
+	r = read_cgroup(of->init, &text, f);
 	if (r == 0)
-		r = find_cgroups(p, text, session, f);
+		r = find_cgroups(p, text, of->cgroup, f);
 	if (r < 0)
 		return r;
 	if (ns < 0 || fstat(ns, &st) < 0 || stat("/proc/self/ns/pid", &own) < 0)
@@ -84,7 +99,7 @@ int broker_peers_init(struct broker_peers *p, pid_t init, const char *session, s
 		p->ns_dev = st.st_dev;
 		p->ns_ino = st.st_ino;
 	}
-	if (!p->cgroups && !p->ns_ino)
+	if (!p->cgroups && (!p->ns_ino || of->pid_shared))
 		return fault_set(
 			f, ENOTSUP,
 			"the session has neither a cgroup nor a pid namespace of its own: the broker "

@@ -16,7 +16,13 @@ struct broker_peers {
 	uint64_t ns_dev, ns_ino; /* its pid namespace; 0: the host's */
 };
 
-int broker_peers_init(struct broker_peers *p, pid_t init, const char *session, struct fault *f) _must_check_;
+struct broker_peers_of {
+	pid_t init; /* first process of the session */
+	const char *
+		cgroup; /* "/NAME", one or more components: the session's own cgroup, in every hierarchy that has it */
+	bool pid_shared; /* processes that are not the session's are in its pid namespace, too */
+};
+int broker_peers_init(struct broker_peers *p, const struct broker_peers_of *of, struct fault *f) _must_check_;
 void broker_peers_done(struct broker_peers *p);
 
 /* Is the process that connected FD of the session, and does it still run? */

@@ -20,7 +20,7 @@
 #include "base/process.h"
 #include "base/str.h"
 
-static _Noreturn void execute(const char *path, char *const *argv, char *const *env, pid_t keeper)
+_Noreturn void broker_process_execute(const struct broker_program *p, char *const *env, pid_t parent)
 {
 	const struct rlimit none = { 0 };
 	sigset_t all;
@@ -28,12 +28,15 @@ static _Noreturn void execute(const char *path, char *const *argv, char *const *
 	process_restore_signals();
 	(void)sigemptyset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, NULL);
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(STATUS_NOT_EXECUTABLE);
 	(void)setsid();
 	(void)setrlimit(RLIMIT_CORE, &none);
-	if (chdir("/") == 0)
-		(void)execve(path, argv, env);
+	if (chdir("/") < 0)
+		_exit(STATUS_NOT_EXECUTABLE);
+	if (p->work)
+		_exit(p->work(p->arg));
+	(void)execve(p->path, p->argv, env);
 	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 
@@ -76,7 +79,7 @@ static void kill_children(void)
 }
 
 /* Until no child is left: the children of one that was killed are ours then. */
-static void kill_tree(void)
+void broker_process_kill_children(void)
 {
 	while (waitpid(-1, NULL, WNOHANG) >= 0) {
 		kill_children();
@@ -102,9 +105,28 @@ static int wait_program(pid_t program, const sigset_t *signals)
 	}
 }
 
-static _Noreturn void stay(const char *path, char *const *argv, char *const *env, int in, int out,
-			   pid_t broker)
+/* Stdio, the values' descriptors from 3 on, and nothing else. */
+static int keep_descriptors(struct broker_credential_fds *v, int in, int out, int null)
 {
+	for (size_t i = 0; i < v->n; i++) {
+		v->fd[i] = fcntl(v->fd[i], F_DUPFD_CLOEXEC, 3 + BROKER_CREDENTIALS_MAX + 1);
+		if (v->fd[i] < 0)
+			return -errno;
+	}
+	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(null, 2) < 0)
+		return -errno;
+	for (size_t i = 0; i < v->n; i++) {
+		if (dup3(v->fd[i], 3 + (int)i, O_CLOEXEC) < 0)
+			return -errno;
+		v->fd[i] = 3 + (int)i;
+	}
+	return close_range(3 + (unsigned int)v->n, ~0U, 0);
+}
+
+static _Noreturn void stay(const struct broker_program *given, int in, int out, pid_t broker)
+{
+	struct broker_credential_fds fds = given->fds ? *given->fds : (struct broker_credential_fds){ 0 };
+	struct broker_program p = *given;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), status;
 	const pid_t own = getpid();
 	sigset_t signals;
@@ -118,16 +140,18 @@ static _Noreturn void stay(const char *path, char *const *argv, char *const *env
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)setsid();
 	if (null < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 ||
-	    getppid() != broker || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(null, 2) < 0 ||
-	    close_range(3, ~0U, 0) < 0)
+	    getppid() != broker || keep_descriptors(&fds, in, out, null) < 0)
 		_exit(STATUS_NOT_EXECUTABLE);
+	p.fds = &fds;
+	if (fds.n)
+		broker_relay(&p);
 	program = fork();
 	if (program == 0)
-		execute(path, argv, env, own);
+		broker_process_execute(&p, p.env, own);
 	/* The pipes are the program's alone: their other ends see its end. */
 	(void)close_range(0, 1, 0);
 	status = program < 0 ? STATUS_NOT_EXECUTABLE : wait_program(program, &signals);
-	kill_tree();
+	broker_process_kill_children();
 	_exit(status);
 }
 
@@ -136,8 +160,7 @@ static int set_nonblocking(int fd)
 	return fcntl(fd, F_SETFL, O_NONBLOCK);
 }
 
-int broker_process_start(const char *path, char *const *argv, char *const *env, struct broker_process *ret,
-			 struct fault *f)
+int broker_process_start(const struct broker_program *program, struct broker_process *ret, struct fault *f)
 {
 	_cleanup_close_ int in = -EBADF, in_tool = -EBADF, out = -EBADF, out_tool = -EBADF;
 	const pid_t own = getpid();
@@ -156,18 +179,24 @@ int broker_process_start(const char *path, char *const *argv, char *const *env, 
 		return fault_errno(f, errno, "pipe of a tool");
 	pid = fork();
 	if (pid == 0)
-		stay(path, argv, env, in_tool, out_tool, own);
+		stay(program, in_tool, out_tool, own);
 	if (pid < 0)
 		return fault_errno(f, errno, "start a tool");
 	*ret = (struct broker_process){ .pid = pid,
 					.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
 					.in = TAKE_FD(in),
-					.out = TAKE_FD(out) };
+					.out = TAKE_FD(out),
+					.judged = program->fds && program->fds->n };
 	if (ret->pidfd >= 0)
 		return 0;
 	broker_process_kill(ret);
 	(void)broker_process_reap(ret);
 	return fault_errno(f, EMFILE, "watch a tool");
+}
+
+int broker_process_start_work(int (*work)(void *arg), void *arg, struct broker_process *ret, struct fault *f)
+{
+	return broker_process_start(&(struct broker_program){ .work = work, .arg = arg }, ret, f);
 }
 
 void broker_process_kill(const struct broker_process *p)

@@ -9,39 +9,9 @@
 #include "broker/broker-impl.h"
 
 /*
- * The values of parameters are in no record, only their digest and the tool's name: a record is kept and sent to peers, and nothing
- * has looked for secrets in them.
+ * The values of parameters are in no record, only their digest and the tool's name: a record is kept and sent to peers, and inspection
+ * does not find every secret.
  */
-
-static void send_record(const struct broker_server *s, const struct ledger_event *e)
-{
-	_cleanup_jdoc_ struct jdoc *m = jdoc_new_object();
-	_cleanup_strbuf_ struct strbuf text = { 0 };
-
-	jdoc_set_string(m, "k", e->kind);
-	jdoc_set_string(m, "s", e->status);
-	jdoc_set(m, "d", jdoc_copy(e->d));
-	if (jdoc_write(m, JDOC_CANONICAL, &text, NULL) == 0 && text.len <= BROKER_RECORD_MAX)
-		/* Waits for the supervisor: a flood of calls delays the broker, not the supervisor. */
-		(void)!send(s->link, text.text, text.len, MSG_NOSIGNAL);
-}
-
-static int append(struct broker_server *s, const char *kind, const char *status, const struct jdoc *d,
-		  enum ledger_class class, struct fault *f)
-{
-	const struct ledger_run *run = s->job->run;
-	const struct ledger_event e = { .kind = kind,
-					.session = run->session,
-					.agent = run->agent,
-					.worker = run->worker,
-					.status = status,
-					.d = d };
-	int r = ledger_append(s->ledger, &e, 1, class, NULL, f);
-
-	if (r == 0)
-		send_record(s, &e);
-	return r;
-}
 
 static void put_tool(struct jdoc *d, const struct broker_tool *t, uint64_t call)
 {
@@ -49,8 +19,8 @@ static void put_tool(struct jdoc *d, const struct broker_tool *t, uint64_t call)
 	jdoc_set_int(d, "call", (int64_t)call);
 }
 
-int broker_record_intent(struct broker_server *s, const struct broker_tool *t, const struct jdoc *params,
-			 struct fault *f)
+int broker_record_intent(struct broker_server *s, const struct broker_tool *t, uint64_t call,
+			 const struct jdoc *params, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 	_cleanup_strbuf_ struct strbuf text = { 0 };
@@ -63,12 +33,32 @@ int broker_record_intent(struct broker_server *s, const struct broker_tool *t, c
 		return r;
 	digest_bytes(text.text, text.len, &digest);
 	digest_to_hex(&digest, hex);
-	put_tool(d, t, s->calls);
+	put_tool(d, t, call);
 	jdoc_set_string(d, "params_sha256", hex);
 	digest_to_hex(&t->digest, hex);
 	jdoc_set_string(d, "declaration", hex);
 	jdoc_set_string(d, "level", level);
-	return append(s, "tool.call", "ok", d, t->read ? LEDGER_OBSERVED : LEDGER_DECIDED, f);
+	r = broker_pending_add(s, "tool.call", "ok", TAKE_PTR(d),
+			       broker_tool_is_synced(t) ? LEDGER_DECIDED : LEDGER_OBSERVED, f);
+	/* Before its program starts; `ping` starts none. */
+	if (r == 0 && t->builtin != BROKER_PING)
+		r = broker_pending_write(s, LEDGER_OBSERVED, f);
+	return r;
+}
+
+/* The supervisor has to learn of it before the command does, which may exit at once. */
+static void send_at_once(struct broker_server *s)
+{
+	(void)!broker_pending_write(s, LEDGER_OBSERVED, NULL);
+	broker_pending_send(s);
+}
+
+/* Rules and places, no values. */
+static void put_found(struct broker_server *s, struct jdoc *d)
+{
+	if (s->found)
+		jdoc_set(d, "found", s->found);
+	s->found = NULL;
 }
 
 void broker_record_result(struct broker_server *s, const struct broker_tool *t, uint64_t call,
@@ -78,28 +68,36 @@ void broker_record_result(struct broker_server *s, const struct broker_tool *t, 
 
 	put_tool(d, t, call);
 	jdoc_set_string(d, "result", status);
+	put_found(s, d);
 	jdoc_set_int(d, "ms", (int64_t)ms);
 	/* The call has happened; its intent is recorded. */
-	(void)!append(s, "tool.result", str_eq(status, "ok") ? "ok" : "failed", d, LEDGER_OBSERVED, NULL);
+	(void)!broker_pending_add(s, "tool.result", str_eq(status, "ok") ? "ok" : "failed", TAKE_PTR(d),
+				  LEDGER_OBSERVED, NULL);
+	if (str_eq(status, broker_step_name(BROKER_INSPECTION)))
+		send_at_once(s);
 }
 
 /* TOOL is a tool of the profile, or NULL: other names are the client's text. */
 void broker_record_refusal(struct broker_server *s, const char *tool, const char *code)
 {
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
-
-	const bool first = !s->over_budget && str_eq(code, broker_step_name(BROKER_BUDGET));
+	const bool budget = !s->over_budget && str_eq(code, broker_step_name(BROKER_BUDGET)),
+		   inspection = !s->inspected && str_eq(code, broker_step_name(BROKER_INSPECTION));
 
 	/* The supervisor learns of it from the record, however many other refusals came before. */
-	if (s->refused++ >= BROKER_REFUSALS_RECORDED && !first) {
+	put_found(s, d);
+	if (s->refused++ >= BROKER_REFUSALS_RECORDED && !budget && !inspection) {
 		s->unrecorded++;
 		return;
 	}
-	s->over_budget |= first;
+	s->over_budget |= budget;
+	s->inspected |= inspection;
 	if (tool)
 		jdoc_set_string(d, "tool", tool);
 	jdoc_set_string(d, "refused", code);
-	(void)!append(s, "tool.refused", "denied", d, LEDGER_OBSERVED, NULL);
+	(void)!broker_pending_add(s, "tool.refused", "denied", TAKE_PTR(d), LEDGER_OBSERVED, NULL);
+	if (budget || inspection)
+		send_at_once(s);
 }
 
 void broker_record_end(struct broker_server *s)
@@ -108,8 +106,10 @@ void broker_record_end(struct broker_server *s)
 
 	if (s->unrecorded) {
 		jdoc_set_int(d, "more", (int64_t)s->unrecorded);
-		(void)!append(s, "tool.refused", "denied", d, LEDGER_OBSERVED, NULL);
+		(void)!broker_pending_add(s, "tool.refused", "denied", TAKE_PTR(d), LEDGER_OBSERVED, NULL);
 	}
+	(void)!broker_pending_write(s, LEDGER_OBSERVED, NULL);
+	broker_pending_send(s);
 	(void)!ledger_sync(s->ledger, NULL);
 }
 
@@ -119,6 +119,16 @@ void broker_record_done(struct broker_record *r)
 	free(r->status);
 	jdoc_free(r->d);
 	*r = (struct broker_record){ 0 };
+}
+
+enum broker_notice broker_record_notice(const struct broker_record *r)
+{
+	const char *refused = jdoc_get_string(r->d, "refused"), *result = jdoc_get_string(r->d, "result"),
+		   *inspection = broker_step_name(BROKER_INSPECTION);
+
+	if (str_eq(refused, inspection) || str_eq(result, inspection))
+		return BROKER_NOTICE_INSPECTION;
+	return str_eq(refused, broker_step_name(BROKER_BUDGET)) ? BROKER_NOTICE_BUDGET : BROKER_NOTICE_NONE;
 }
 
 static char *copy_text(const struct jdoc *m, const char *key)

@@ -19,7 +19,8 @@
 
 enum { P_LINK, P_LISTEN, P_CLIENTS, P_N = P_CLIENTS + BROKER_CLIENTS * BROKER_POLLS };
 
-static int timeout(const struct broker_server *s)
+/* Until the next reply is due, to the nanosecond: a rounded wait would add the time of the decision.  NULL: never. */
+static const struct timespec *timeout(const struct broker_server *s, struct timespec *ret)
 {
 	const int sync = ledger_sync_due_ms(s->ledger);
 	uint64_t first = sync < 0 ? 0 : clock_boot_ns() + (uint64_t)sync * MS, now;
@@ -33,13 +34,17 @@ static int timeout(const struct broker_server *s)
 			first = due;
 	}
 	if (!first)
-		return -1;
+		return NULL;
 	now = clock_boot_ns();
-	return first <= now ? 0 : (int)((first - now + MS - 1) / MS);
+	now = first <= now ? 0 : first - now;
+	*ret = (struct timespec){ .tv_sec = (time_t)(now / (1000 * MS)),
+				  .tv_nsec = (long)(now % (1000 * MS)) };
+	return ret;
 }
 
 static void on_time(struct broker_server *s)
 {
+	(void)!broker_pending_write(s, LEDGER_OBSERVED, NULL);
 	for (size_t i = 0; i < BROKER_CLIENTS; i++) {
 		const uint64_t due = broker_client_due(&s->clients[i]);
 
@@ -73,6 +78,7 @@ static void accept_clients(struct broker_server *s)
 static bool step(struct broker_server *s)
 {
 	struct pollfd p[P_N];
+	struct timespec wait;
 
 	p[P_LINK] = (struct pollfd){ .fd = s->link, .events = POLLIN };
 	if (s->accept_ns <= clock_boot_ns())
@@ -80,15 +86,16 @@ static bool step(struct broker_server *s)
 	p[P_LISTEN] = (struct pollfd){ .fd = s->accept_ns ? -1 : s->job->listen_fd, .events = POLLIN };
 	for (size_t i = 0; i < BROKER_CLIENTS; i++)
 		broker_client_poll(&s->clients[i], p + P_CLIENTS + i * BROKER_POLLS);
-	if (poll(p, P_N, timeout(s)) < 0)
+	if (ppoll(p, P_N, timeout(s, &wait), NULL) < 0)
 		return errno == EINTR;
 	if (p[P_LINK].revents)
 		return false;
 	for (size_t i = 0; i < BROKER_CLIENTS; i++)
 		broker_client_step(s, &s->clients[i], p + P_CLIENTS + i * BROKER_POLLS);
-	on_time(s);
 	if (p[P_LISTEN].revents)
 		accept_clients(s);
+	on_time(s);
+	broker_pending_send(s);
 	return true;
 }
 
@@ -98,11 +105,12 @@ static void end(struct broker_server *s)
 	for (size_t i = 0; i < BROKER_CLIENTS; i++) {
 		struct broker_client *c = &s->clients[i];
 
-		if (c->state == BROKER_RUNNING)
+		if (c->state == BROKER_RUNNING && !c->preparing)
 			broker_record_result(s, c->tool, c->call, "session-over",
 					     (clock_boot_ns() - c->line_ns) / MS);
 		broker_client_close(c);
 	}
+	broker_credentials_end(s);
 	broker_record_end(s);
 }
 
@@ -136,6 +144,9 @@ static int leave_supervisor(struct broker_job *job, int *link)
 static int open_server(struct broker_server *s, struct fault *f)
 {
 	const struct ledger_run *run = s->job->run;
+	const struct broker_peers_of of = { .init = s->job->init,
+					    .cgroup = s->job->cgroup,
+					    .pid_shared = s->job->pid_shared };
 	int r;
 
 	s->values = (struct broker_values){ .session = run->session,
@@ -146,7 +157,9 @@ static int open_server(struct broker_server *s, struct fault *f)
 	for (size_t i = 0; i < BROKER_CLIENTS; i++)
 		s->clients[i] = (struct broker_client){ .fd = -EBADF, .process = BROKER_PROCESS_NONE };
 	r = ledger_open(s->job->dirs->state, NULL, &s->ledger, NULL, f);
-	return r < 0 ? r : broker_peers_init(&s->peers, s->job->init, run->session, f);
+	if (r == 0)
+		r = broker_peers_init(&s->peers, &of, f);
+	return r < 0 ? r : broker_credentials_start(s, f);
 }
 
 void broker_serve(const struct broker_job *given, int link)

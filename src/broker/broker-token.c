@@ -25,3 +25,20 @@ bool broker_token_is(const struct digest *hash, const char *text)
 	digest_bytes(text ? text : "", text ? strlen(text) : 0, &d);
 	return digest_equal(hash, &d) && text;
 }
+
+void broker_token_hide(const struct digest *hash, char *text)
+{
+	const size_t len = BROKER_TOKEN_SIZE - 1;
+
+	while (*text) {
+		size_t run = strspn(text, "0123456789abcdef");
+		struct digest d;
+
+		for (; run >= len; run--, text++) {
+			digest_bytes(text, len, &d);
+			if (digest_equal(hash, &d))
+				memset(text, '*', len);
+		}
+		text += run + strcspn(text + run, "0123456789abcdef");
+	}
+}

@@ -72,34 +72,89 @@ static char **make_env(const struct broker_server *s, const struct broker_tool *
 	return r < 0 ? NULL : TAKE_PTR(env);
 }
 
-static int execute(const struct broker_server *s, struct broker_client *c, const struct jdoc *params,
-		   struct fault *f)
+static int take_params(struct broker_client *c, const struct jdoc *params, struct fault *f)
 {
-	_cleanup_strv_ char **env = make_env(s, c->tool);
 	_cleanup_strbuf_ struct strbuf text = { 0 };
-	int r;
+	int r = jdoc_write(params, JDOC_CANONICAL, &text, f);
 
-	if (!env)
-		return fault_set(f, ENOMEM, "out of memory");
-	if (!c->tool->program)
-		return fault_set(f, EIO, "the tool cannot be started");
-	r = jdoc_write(params, JDOC_CANONICAL, &text, f);
 	if (r < 0)
 		return r;
 	strbuf_putc(&text, '\n');
 	c->params_len = text.len;
 	c->params_at = 0;
 	c->params = strbuf_take(&text);
-	if (!c->params)
-		return fault_set(f, ENOMEM, "out of memory");
-	if (broker_process_start(c->tool->program, c->tool->declared->exec, env, &c->process, NULL) < 0) {
+	return c->params ? 0 : fault_set(f, ENOMEM, "out of memory");
+}
+
+int broker_tool_execute(struct broker_server *s, struct broker_client *c, const struct broker_execution *x,
+			const struct jdoc *params, struct fault *f)
+{
+	_cleanup_broker_credential_fds_ struct broker_credential_fds fds = { 0 };
+	const struct broker_program program = { .path = x->path,
+						.argv = x->argv,
+						.env = x->env,
+						.credentials = c->tool->credentials,
+						.fds = &fds,
+						.output_max = x->output_max };
+	int r = take_params(c, params, f);
+
+	if (r == 0)
+		r = broker_credentials_ask(s, c, x, &fds, f);
+	if (r == 0 && broker_process_start(&program, &c->process, NULL) < 0)
+		r = fault_set(f, EIO, "the tool cannot be started");
+	if (r < 0) {
 		broker_tool_forget(c);
-		return fault_set(f, EIO, "the tool cannot be started");
+		return r;
 	}
 	c->failed = NULL;
+	c->output_max = x->output_max;
 	c->state = BROKER_RUNNING;
-	c->until_ns = clock_boot_ns() + c->tool->declared->timeout_s * 1000 * MS;
+	c->until_ns = clock_boot_ns() + x->timeout_s * 1000 * MS;
 	return 1;
+}
+
+static int execute_declared(struct broker_server *s, struct broker_client *c, const struct jdoc *params,
+			    struct fault *f)
+{
+	const struct config_tool *t = c->tool->declared;
+	_cleanup_strv_ char **env = make_env(s, c->tool);
+	const struct broker_execution x = { .path = c->tool->program,
+					    .argv = t->exec,
+					    .env = env,
+					    .timeout_s = t->timeout_s,
+					    .output_max = t->output_max,
+					    .to = c->tool->program };
+
+	if (!env)
+		return fault_set(f, ENOMEM, "out of memory");
+	if (!x.path)
+		return fault_set(f, EIO, "the tool cannot be started");
+	return broker_tool_execute(s, c, &x, params, f);
+}
+
+const char *broker_tool_take_verdict(struct broker_client *c)
+{
+	struct strbuf *o = &c->output;
+	const char verdict = o->len ? o->text[0] : '\0';
+
+	if (!c->process.judged)
+		return NULL;
+	if (o->len) {
+		memmove(o->text, o->text + 1, o->len);
+		o->len--;
+	}
+	switch (verdict) {
+	case BROKER_VERDICT_OUTPUT:
+		return NULL;
+	case BROKER_VERDICT_REFUSED:
+		return BROKER_CODE_CREDENTIAL;
+	case BROKER_VERDICT_FOUND:
+		return BROKER_CODE_IN_OUTPUT;
+	case BROKER_VERDICT_TOO_MUCH:
+		return "output";
+	default:
+		return "tool-failed";
+	}
 }
 
 int broker_tool_begin(struct broker_server *s, struct broker_client *c, const struct jdoc *params,
@@ -111,10 +166,16 @@ int broker_tool_begin(struct broker_server *s, struct broker_client *c, const st
 		return 0;
 	case BROKER_NOTE_WRITE:
 		return note_write(s, params, ret_data, f);
+	case BROKER_REST:
+		return broker_rest_begin(s, c, params, f);
+	case BROKER_GIT_DIFF:
+	case BROKER_GIT_FETCH:
+	case BROKER_GIT_PUSH:
+		return broker_git_begin(s, c, params, f);
 	case BROKER_EXEC:
 		break;
 	}
-	return execute(s, c, params, f);
+	return execute_declared(s, c, params, f);
 }
 
 /* A tool that does not read its parameters may close its stdin. */
@@ -142,7 +203,7 @@ void broker_tool_forget(struct broker_client *c)
 
 void broker_tool_drain(struct broker_client *c)
 {
-	const uint64_t max = c->tool->declared->output_max;
+	const uint64_t max = c->output_max + c->process.judged;
 	char part[16384];
 
 	while (c->process.out >= 0) {

@@ -3,10 +3,15 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/str.h"
+#include "broker/broker-credential.h"
+#include "broker/broker-remote.h"
+#include "credential/credential.h"
+#include "inspect/inspect-rule.h"
 
 #define DIGEST_TEXT_SIZE (sizeof("sha256:") + DIGEST_HEX_SIZE)
 
@@ -18,11 +23,16 @@ static const struct {
 } builtins[] = {
 	{ "ping",       BROKER_PING,       true  },
 	{ "note.write", BROKER_NOTE_WRITE, false },
+	{ "git.diff",   BROKER_GIT_DIFF,   true  },
+	{ "git.fetch",  BROKER_GIT_FETCH,  true  },
+	{ "git.push",   BROKER_GIT_PUSH,   false },
 };
 /* clang-format on */
 
-/* Names that later versions define. */
-static const char *const reserved[] = { "git.push", "git.fetch", "git.diff", "rest" };
+bool broker_builtin_is_git(enum broker_builtin b)
+{
+	return b == BROKER_GIT_DIFF || b == BROKER_GIT_FETCH || b == BROKER_GIT_PUSH;
+}
 
 static const struct config_tool *find_declared(const struct config *c, const char *name)
 {
@@ -34,12 +44,6 @@ static const struct config_tool *find_declared(const struct config *c, const cha
 
 static int require_name(const struct config *c, const char *name, struct fault *f)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
-		if (str_eq(reserved[i], name))
-			return fault_set(f, ENOTSUP,
-					 "tool '%s' is not implemented in this version: remove it from "
-					 "broker.tools of the profile",
-					 name);
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		if (str_eq(builtins[i].name, name) && find_declared(c, name))
 			return fault_set(
@@ -56,6 +60,20 @@ static void put_words(struct jdoc *d, const char *key, char *const *words)
 		jdoc_append_string(list, *words);
 }
 
+/* Each by its variable, or by none.  A tool without one has no such member. */
+static void put_credentials(struct jdoc *d, const struct broker_tool *t)
+{
+	struct jdoc *list = t->n_credentials ? jdoc_set_array(d, "credentials") : NULL;
+
+	for (size_t i = 0; i < t->n_credentials; i++) {
+		struct jdoc *entry = jdoc_append_object(list);
+
+		jdoc_set_string(entry, "name", t->credentials[i].name);
+		if (t->credentials[i].variable)
+			jdoc_set_string(entry, "variable", t->credentials[i].variable);
+	}
+}
+
 /* With its defaults: writing them explicitly makes no difference. */
 static struct jdoc *describe(const struct broker_tool *t)
 {
@@ -66,15 +84,23 @@ static struct jdoc *describe(const struct broker_tool *t)
 	jdoc_set_string(d, "name", t->name);
 	jdoc_set_string(d, "level", level);
 	jdoc_set_bool(d, "read", t->read);
+	put_credentials(d, t);
+	broker_remotes_describe(t, d);
 	if (!c)
 		return d;
-	put_words(d, "exec", c->exec);
-	put_words(d, "env", c->env);
+	if (t->builtin == BROKER_REST) {
+		rest_declaration_describe(&c->rest, d);
+	} else {
+		put_words(d, "exec", c->exec);
+		put_words(d, "env", c->env);
+	}
 	put_words(d, "scope", c->scope);
 	jdoc_set_int(d, "timeout", (int64_t)c->timeout_s);
 	jdoc_set_int(d, "output_max", (int64_t)c->output_max);
 	jdoc_set_string(d, "network", network_class_name((enum network_class)c->network));
 	jdoc_set_bool(d, "export", c->export);
+	if (c->inspect_allow)
+		put_words(d, "inspect_allow", c->inspect_allow);
 	return d;
 }
 
@@ -94,6 +120,43 @@ static int require_supported(const struct config_tool *c, enum lane lane, struct
 	return lane_require_class(lane, (enum network_class)c->network, what, f);
 }
 
+int broker_tool_add_credential(struct broker_tool *t, const char *name, const char *variable, struct fault *f)
+{
+	struct broker_credential *at;
+
+	if (!credential_name_is_valid(name))
+		return fault_set(f, EINVAL, "tool '%s': '%s' is no name of a credential", t->name, name);
+	if (t->n_credentials == BROKER_CREDENTIALS_MAX)
+		return fault_set(f, E2BIG, "tool '%s' has more than %d credentials", t->name,
+				 BROKER_CREDENTIALS_MAX);
+	at = realloc(t->credentials, (t->n_credentials + 1) * sizeof(*at));
+	if (!at)
+		return fault_errno(f, ENOMEM, "tools");
+	t->credentials = at;
+	at += t->n_credentials++;
+	*at = (struct broker_credential){ .name = strdup(name),
+					  .variable = variable ? strdup(variable) : NULL };
+	return at->name && (at->variable || !variable) ? 0 : fault_errno(f, ENOMEM, "tools");
+}
+
+/* Texts "VARIABLE=NAME"; that of a request is read from a descriptor. */
+static int add_credentials(struct broker_tool *t, struct fault *f)
+{
+	const char *one = t->declared->rest.credential;
+	int r = one ? broker_tool_add_credential(t, one, NULL, f) : 0;
+
+	for (char *const *text = t->declared->credentials; r == 0 && text && *text; text++) {
+		_cleanup_free_ char *variable = strdup(*text);
+		char *equals = variable ? strchr(variable, '=') : NULL;
+
+		if (!equals)
+			return fault_errno(f, ENOMEM, "tools");
+		*equals = '\0';
+		r = broker_tool_add_credential(t, equals + 1, variable, f);
+	}
+	return r;
+}
+
 static int resolve(const struct config *c, const char *name, enum lane lane, struct broker_tool *ret,
 		   struct fault *f)
 {
@@ -107,7 +170,7 @@ static int resolve(const struct config *c, const char *name, enum lane lane, str
 						     .builtin = builtins[i].builtin,
 						     .level = 'A',
 						     .read = builtins[i].read };
-			return 0;
+			return broker_remotes_resolve(ret, c, lane, f);
 		}
 	*ret = (struct broker_tool){ .declared = find_declared(c, name) };
 	if (!ret->declared)
@@ -115,14 +178,28 @@ static int resolve(const struct config *c, const char *name, enum lane lane, str
 				 "tool '%s' of the profile is not declared: add it to broker.tools in "
 				 "custody.json, or remove it from the profile",
 				 name);
+	ret->builtin = ret->declared->exec ? BROKER_EXEC : BROKER_REST;
 	ret->name = ret->declared->name;
 	ret->scope = ret->declared->scope;
 	ret->level = config_tool_level(ret->declared);
 	ret->read = ret->declared->read;
-	return require_supported(ret->declared, lane, f);
+	r = inspect_rules_parse(ret->declared->inspect_allow, &ret->inspect_allow, f);
+	if (r < 0)
+		return fault_wrap(f, r, "tool '%s'", ret->name);
+	r = require_supported(ret->declared, lane, f);
+	return r < 0 ? r : add_credentials(ret, f);
 }
 
-static int add(struct broker_tools *t, struct jdoc *list, const struct broker_tool *tool, struct fault *f)
+void broker_tool_put_credentials(struct jdoc *d, const struct broker_tool *t)
+{
+	struct jdoc *list = t->n_credentials ? jdoc_set_array(d, "credentials") : NULL;
+
+	for (size_t i = 0; i < t->n_credentials; i++)
+		jdoc_append_string(list, t->credentials[i].name);
+}
+
+/* Takes TOOL. */
+static int add(struct broker_tools *t, struct jdoc *list, struct broker_tool *tool, struct fault *f)
 {
 	_cleanup_jdoc_ struct jdoc *d = describe(tool);
 	_cleanup_strbuf_ struct strbuf text = { 0 };
@@ -135,6 +212,7 @@ static int add(struct broker_tools *t, struct jdoc *list, const struct broker_to
 	if (r < 0)
 		return r;
 	*to = *tool;
+	*tool = (struct broker_tool){ 0 };
 	digest_bytes(text.text, text.len, &to->digest);
 	digest_to_hex(&to->digest, digest + sizeof("sha256:") - 1);
 	entry = jdoc_append_object(list);
@@ -142,6 +220,7 @@ static int add(struct broker_tools *t, struct jdoc *list, const struct broker_to
 	jdoc_set_string(entry, "digest", digest);
 	jdoc_set_string(entry, "level", level);
 	jdoc_set_bool(entry, "read", to->read);
+	broker_tool_put_credentials(entry, to);
 	t->n++;
 	return 0;
 }
@@ -181,13 +260,14 @@ int broker_tools_resolve(const struct config *c, const struct profile *p, enum l
 		return fault_errno(f, ENOMEM, "tools");
 	list = jdoc_set_array(t.section, "tools");
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		struct broker_tool tool;
+		struct broker_tool tool = { 0 };
 
 		if (broker_tools_find(&t, names->items[i]->string))
 			continue;
 		r = resolve(c, names->items[i]->string, lane, &tool, f);
 		if (r == 0)
 			r = add(&t, list, &tool, f);
+		broker_tool_done(&tool);
 	}
 	set_limits(&t, c, section);
 	if (r < 0)
@@ -199,13 +279,31 @@ int broker_tools_resolve(const struct config *c, const struct profile *p, enum l
 	return 0;
 }
 
+void broker_tool_done(struct broker_tool *t)
+{
+	free(t->program);
+	for (size_t i = 0; i < t->n_credentials; i++) {
+		free(t->credentials[i].name);
+		free(t->credentials[i].variable);
+	}
+	free(t->credentials);
+	*t = (struct broker_tool){ 0 };
+}
+
 void broker_tools_done(struct broker_tools *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		free(t->items[i].program);
+		broker_tool_done(&t->items[i]);
 	free(t->items);
 	jdoc_free(t->section);
 	*t = (struct broker_tools){ 0 };
+}
+
+bool broker_tool_is_synced(const struct broker_tool *t)
+{
+	size_t at = 0;
+
+	return !t->read || t->n_credentials > 0 || broker_remotes_credential(t, &at);
 }
 
 const struct broker_tool *broker_tools_find(const struct broker_tools *t, const char *name)

@@ -25,6 +25,9 @@ struct broker_job {
 	int listen_fd;		       /* bound and listening; stays the caller's */
 	int state_fd;		       /* the session's state directory; stays the caller's */
 	pid_t init;		       /* the first process of the session */
+	const char *cgroup;	       /* its cgroup and pid namespace: broker-peer.h */
+	bool pid_shared;
+	const char *worktree; /* its path inside; NULL: none */
 };
 
 struct broker {
@@ -43,6 +46,13 @@ struct broker_record {
 	struct jdoc *d;
 };
 int broker_receive(const struct broker *b, bool wait, struct broker_record *ret) _must_check_;
+/* What the supervisor has to know of it: the session's end is not a normal one. */
+enum broker_notice {
+	BROKER_NOTICE_NONE,
+	BROKER_NOTICE_BUDGET,	  /* a call beyond the budget was refused */
+	BROKER_NOTICE_INSPECTION, /* inspection found something, and the call was refused */
+};
+enum broker_notice broker_record_notice(const struct broker_record *r);
 void broker_record_done(struct broker_record *r);
 #define _cleanup_broker_record_ _cleanup_(broker_record_done)
 

@@ -190,19 +190,23 @@ int review_print_diff(struct review_call *r, struct fault *f)
 	return e;
 }
 
+static void print_sizes(const struct change *ch, const char *what)
+{
+	printf(" | %s%llu -> %llu bytes", what, (unsigned long long)ch->old.size,
+	       (unsigned long long)(ch->kind == CHANGE_DELETED ? 0 : ch->new.size));
+}
+
 static void print_counts(const struct review_call *r, const struct change *ch, const struct review_count *c)
 {
 	if (c->binary || c->large)
-		printf(" | %s, %llu -> %llu bytes", c->large ? "large" : "binary",
-		       (unsigned long long)ch->old.size,
-		       (unsigned long long)(ch->kind == CHANGE_DELETED ? 0 : ch->new.size));
+		print_sizes(ch, c->large ? "large, " : "binary, ");
 	else if (c->added || c->removed)
 		printf(" | %s+%zu%s %s-%zu%s", colour_begin(r->colour, COLOUR_NEW), c->added,
 		       colour_end(r->colour), colour_begin(r->colour, COLOUR_OLD), c->removed,
 		       colour_end(r->colour));
 }
 
-/* One line of --stat. */
+/* One line of --stat.  C NULL: lines were not counted. */
 static void print_row(const struct review_call *r, const struct change *ch, const struct review_count *c)
 {
 	_cleanup_free_ char *name = NULL;
@@ -213,9 +217,24 @@ static void print_row(const struct review_call *r, const struct change *ch, cons
 		print_rename("renamed  ", ch);
 	} else {
 		printf("%-9s %s", changes_kind_name(ch->kind), review_quote(ch->path, &name));
-		print_counts(r, ch, c);
+		if (c)
+			print_counts(r, ch, c);
+		else if (ch->bytes && (S_ISREG(ch->old.mode) || S_ISREG(ch->new.mode)))
+			print_sizes(ch, "");
 	}
 	putchar('\n');
+}
+
+/* Counting reads both sides of each file, for more numbers than a person reads. */
+static int print_many(struct review_call *r, struct change *const *v, size_t n)
+{
+	review_print_repository(r);
+	print_first(r, v, n);
+	for (size_t i = 0; i < n && !ferror(stdout); i++)
+		print_row(r, v[i], NULL);
+	printf("%zu changes; lines are counted only up to %d changes: name PATHs, or add --lines\n", n,
+	       REVIEW_COUNTED_MAX);
+	return 0;
 }
 
 int review_print_stat(struct review_call *r, struct fault *f)
@@ -227,6 +246,8 @@ int review_print_stat(struct review_call *r, struct fault *f)
 
 	if (!v || !counts)
 		return fault_errno(f, ENOMEM, "diff");
+	if (n > REVIEW_COUNTED_MAX && !r->call->count_lines)
+		return print_many(r, v, n);
 	e = review_count_all(r, v, n, counts, f);
 	if (e < 0)
 		return e;

@@ -80,6 +80,7 @@ void review_describe_repository(const struct review_call *r, struct jdoc *o);
 /* Its changes, picked and not refused by apply, or with ALL every one that differs. */
 size_t review_count_changes(const struct review_call *r, bool all);
 /* cmd-review-print.c */
+#define REVIEW_COUNTED_MAX 10000 /* changes whose lines --stat counts without --lines */
 int review_print_diff(struct review_call *r, struct fault *f) _must_check_;
 int review_print_stat(struct review_call *r, struct fault *f) _must_check_;
 int review_print_json(struct review_call *r, struct fault *f) _must_check_;

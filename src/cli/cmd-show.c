@@ -13,6 +13,7 @@
 #include "cli/session-print.h"
 #include "cli/output.h"
 #include "cli/record-print.h"
+#include "cli/trace-summary.h"
 #include "base/exit-status.h"
 #include "ledger/ledger-lines.h"
 #include "ledger/ledger-session.h"
@@ -23,7 +24,9 @@ struct showing {
 	struct strbuf records; /* items of a JSON list, or the lines of the records */
 	size_t n;
 	uint64_t calls, refusals; /* of tools */
-	char *evidence;		  /* path in session.end; NULL: no evidence */
+	char **credentials;	  /* names of those that were used */
+	struct trace_summary trace;
+	char *evidence; /* path in session.end; NULL: no evidence */
 	bool json;
 	char session[SESSION_ID_SIZE + 2]; /* as in a record */
 };
@@ -32,6 +35,8 @@ static void showing_done(struct showing *s)
 {
 	session_note_done(&s->note);
 	strbuf_done(&s->records);
+	strv_free(s->credentials);
+	trace_summary_done(&s->trace);
 	free(s->evidence);
 }
 
@@ -59,6 +64,19 @@ static void count_tools(struct showing *s, const struct record *r)
 		s->refusals += record_get_u64(r, "more", &more) ? more : 1;
 }
 
+static void note_credential(struct showing *s, const struct record *r)
+{
+	struct span name = record_get(r, "name");
+	_cleanup_free_ char *text = NULL;
+
+	/* A name has no character that JSON escapes. */
+	if (!record_kind_is(r, "credential.use") || !name.at || name.len < 3)
+		return;
+	text = strndup(name.at + 1, name.len - 2);
+	if (text && !strv_has(s->credentials, text))
+		(void)!strv_append(&s->credentials, text);
+}
+
 static int take_record(const struct record *r, void *arg)
 {
 	struct showing *s = arg;
@@ -67,6 +85,7 @@ static int take_record(const struct record *r, void *arg)
 		return 0;
 	take_evidence(s, r);
 	count_tools(s, r);
+	note_credential(s, r);
 	if (s->json) {
 		strbuf_puts(&s->records, s->n ? "," : "");
 		strbuf_add(&s->records, r->line, r->len - 1);
@@ -112,6 +131,7 @@ static int print_json(const struct command_call *c, const struct showing *s, str
 	_cleanup_jdoc_ struct jdoc *o = session_print_describe(&s->note);
 	_cleanup_free_ char *log = log_path(&c->dirs, &s->note);
 	_cleanup_strbuf_ struct strbuf text = { 0 }, all = { 0 };
+	struct jdoc *names = NULL;
 	int r;
 
 	if (s->evidence)
@@ -122,6 +142,12 @@ static int print_json(const struct command_call *c, const struct showing *s, str
 		jdoc_set_int(tools, "calls", (int64_t)s->calls);
 		jdoc_set_int(tools, "refused", (int64_t)s->refusals);
 	}
+	if (s->credentials)
+		names = jdoc_set_array(o, "credentials");
+	for (char **name = s->credentials; name && *name; name++)
+		jdoc_append_string(names, *name);
+	if (s->trace.started)
+		trace_summary_put(&s->trace, jdoc_set_object(o, "trace"));
 	jdoc_set(o, "log", log ? jdoc_new_string(log) : jdoc_new_null());
 	r = jdoc_write(o, JDOC_CANONICAL, &text, f);
 	if (r < 0)
@@ -173,6 +199,24 @@ static void print_records(const struct showing *s)
 	table_done(&p.table);
 }
 
+static void print_trace(const struct showing *s)
+{
+	const struct trace_summary *t = &s->trace;
+	uint64_t denied = 0;
+
+	if (!t->started)
+		return;
+	for (size_t i = 0; i < t->n_denied; i++)
+		denied += t->denied[i].count;
+	printf("%-10s %" PRIu64 " programs executed, %" PRIu64 " calls refused", "observed", t->programs,
+	       denied);
+	if (t->lost)
+		printf(", %" PRIu64 " not recorded", t->lost);
+	if (denied)
+		printf(": custody why %s", s->note.session);
+	putchar('\n');
+}
+
 static void print_people(const struct command_call *c, const struct showing *s)
 {
 	const struct session_note *n = &s->note;
@@ -203,6 +247,9 @@ static void print_people(const struct command_call *c, const struct showing *s)
 		printf("%-10s %d\n", "status", n->code);
 	if (s->calls || s->refusals)
 		printf("%-10s %" PRIu64 " calls, %" PRIu64 " refused\n", "tools", s->calls, s->refusals);
+	for (char **name = s->credentials; name && *name; name++)
+		print_field(name == s->credentials ? "used" : "", *name);
+	print_trace(s);
 	print_field("evidence", s->evidence ? s->evidence : n->evidence);
 	print_field("log", log);
 	if (n->kept)
@@ -222,6 +269,8 @@ int cmd_show(struct command_call *c, struct fault *f)
 	if (r < 0 || status != STATUS_OK)
 		return r < 0 ? r : status;
 	r = read_records(&s, &c->dirs, f);
+	if (r == 0)
+		r = trace_summary_read(&c->dirs, s.note.session, &s.trace, f);
 	if (r < 0)
 		return r;
 	if (c->json)

@@ -57,7 +57,8 @@ static const struct option stop[]         = {
 	{ "time", 0, OPTION_DURATION, AT(grace_s), "TIME", .help = "time between TERM and KILL (10, 90s, 5m; 0: KILL at once); default: limits.grace of the profile", .given = AT(set_grace), .max = STOP_GRACE_MAX },
 	JSON, LANE, END };
 static const struct option diff[]         = {
-	FLAG("stat", 0, stat, "print the number of changed lines per file", .group = 1),
+	FLAG("stat", 0, stat, "print the number of changed lines per file; of more than 10000 changes the sizes", .group = 1),
+	FLAG("lines", 0, count_lines, "with --stat: count the lines of more than 10000 changes, too"),
 	FLAG("json", 0, json, "print a JSON document with everything but the lines", .group = 1),
 	FLAG("git-objects", 0, git_objects, "list objects, refs and logs in .git too, instead of a line per commit"),
 	{ "color", 0, OPTION_CHOICE, AT(color), "auto|always|never", .help = "colours; auto: on a terminal, without NO_COLOR (default)", .candidates = CANDIDATES_WORDS },
@@ -238,6 +239,7 @@ const struct command commands[] = {
 	{ "sessions",   "",                    "list running and kept sessions",                 0,  0, sessions,     .run = cmd_sessions, COMMAND_LANE },
 	{ "show",       "[SESSION]",           "show one session and its ledger records",        0,  1, lane_json,    .run = cmd_show,     COMMAND_LANE, CANDIDATES_SESSION },
 	{ "logs",       "[SESSION]",           "print the output of a detached run",             0,  1, logs,         .run = cmd_logs,     COMMAND_LANE, CANDIDATES_SESSION },
+	{ "why",        "[SESSION]",           "print the system calls that were refused, and what allows them", 0, 1, lane_json, .run = cmd_why, COMMAND_LANE, CANDIDATES_SESSION },
 	{ "exec",       "SESSION [--] COMMAND [ARGUMENT...]", "run a command in a running session", 2, -1, exec_table, .run = cmd_exec, COMMAND_ACTS | COMMAND_LANE | COMMAND_OPTIONS_FIRST | COMMAND_FAILS_125, CANDIDATES_RUNNING, CANDIDATES_PROGRAM },
 	{ "stop",       "[SESSION]",           "stop a session",                                 0,  1, stop,         .run = cmd_stop,     COMMAND_ACTS | COMMAND_LANE, CANDIDATES_RUNNING },
 	{ "diff",       "[SESSION [PATH...]]", "show the changes of a run",                      0, -1, diff,         .run = cmd_diff,     COMMAND_LANE, CANDIDATES_KEPT, CANDIDATES_FILE },

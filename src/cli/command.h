@@ -70,7 +70,7 @@ struct command_call {
 	bool stat, skip_refused, restarted; /* diff, apply */
 	uint64_t deletions;		    /* apply */
 	char **allow;
-	bool no_pager, git_objects; /* diff */
+	bool no_pager, git_objects, count_lines; /* diff */
 	const char *color;
 	bool exact, local; /* evidence */
 	const char *tree;
@@ -134,6 +134,7 @@ int cmd_doctor(struct command_call *c, struct fault *f);
 int cmd_sessions(struct command_call *c, struct fault *f);
 int cmd_show(struct command_call *c, struct fault *f);
 int cmd_logs(struct command_call *c, struct fault *f);
+int cmd_why(struct command_call *c, struct fault *f);
 int cmd_exec(struct command_call *c, struct fault *f);
 int cmd_stop(struct command_call *c, struct fault *f);
 int cmd_df(struct command_call *c, struct fault *f);

@@ -55,6 +55,7 @@ libcli_a_SOURCES += \
 	src/cli/cmd-shell.c \
 	src/cli/cmd-show.c \
 	src/cli/cmd-stop.c \
+	src/cli/cmd-why.c \
 	src/cli/command-help.c src/cli/command-help.h \
 	src/cli/command-lane.c src/cli/command-lane.h \
 	src/cli/command-table-run.c \
@@ -77,7 +78,8 @@ libcli_a_SOURCES += \
 	src/cli/review-chain.c src/cli/review-chain.h \
 	src/cli/run-call.c src/cli/run-call.h \
 	src/cli/run-notice.c src/cli/run-notice.h \
-	src/cli/session-print.c src/cli/session-print.h
+	src/cli/session-print.c src/cli/session-print.h \
+	src/cli/trace-summary.c src/cli/trace-summary.h
 
 bin_PROGRAMS += custody
 custody_SOURCES = src/cli/main.c

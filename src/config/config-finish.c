@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "config/config-impl.h"
+#include "inspect/inspect-rule.h"
 
 static void free_row(const struct key_row *k, void *field)
 {
@@ -135,21 +137,107 @@ static int finish_rules(struct config *c, const char *admin_label, struct fault 
 	return 0;
 }
 
+/* Is VARIABLE (up to '=') one that the tool gets anyway? */
+static bool is_taken(const struct config_tool *t, const char *text, size_t own)
+{
+	static const char *const fixed[] = { "PATH", "CUSTODY_SESSION", "CUSTODY_TOOL" };
+	const size_t len = (size_t)(strchr(text, '=') - text);
+
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		if (strlen(fixed[i]) == len && strncmp(fixed[i], text, len) == 0)
+			return true;
+	for (char *const *name = t->env; name && *name; name++)
+		if (strlen(*name) == len && strncmp(*name, text, len) == 0)
+			return true;
+	for (size_t i = 0; i < own; i++)
+		if (strncmp(t->credentials[i], text, len + 1) == 0)
+			return true;
+	return false;
+}
+
+static int finish_credentials(const struct config_tool *t, const struct jdoc *v, struct fault *f)
+{
+	for (size_t i = 0; t->credentials && t->credentials[i]; i++)
+		if (is_taken(t, t->credentials[i], i))
+			return key_fault_set(f, v,
+					     "'broker.tools': '%s': credentials: the variable of '%s' has "
+					     "another value already",
+					     t->name, t->credentials[i]);
+	return 0;
+}
+
+/* A program or a request. */
+static int finish_tool(const struct config_tool *t, const struct jdoc *v, struct fault *f)
+{
+	_cleanup_fault_ struct fault why = { 0 };
+	const bool rest = jdoc_get(v, "rest") != NULL;
+	uint64_t allowed;
+
+	if (rest == (t->exec != NULL))
+		return key_fault_set(f, v, "'broker.tools': '%s': a tool needs either exec or rest", t->name);
+	if (inspect_rules_parse(t->inspect_allow, &allowed, &why) < 0)
+		return key_fault_set(f, v, "'broker.tools': '%s': inspect_allow: %s", t->name,
+				     fault_text(&why));
+	if (!rest)
+		return t->exec[0][0] == '/'
+			       ? 0
+			       : key_fault_set(f, v,
+					       "'broker.tools': '%s': exec must begin with an absolute path",
+					       t->name);
+	if (t->read && t->rest.method && !str_eq(t->rest.method, "GET"))
+		return key_fault_set(f, v, "'broker.tools': '%s': \"read\" is for a request GET", t->name);
+	if (t->env || t->credentials)
+		return key_fault_set(f, v,
+				     "'broker.tools': '%s': env and credentials are for exec; a request has "
+				     "rest.headers and rest.credential",
+				     t->name);
+	if (rest_declaration_check(&t->rest, t->scope, &why) < 0)
+		return key_fault_set(f, v, "'broker.tools': '%s': %s", t->name, fault_text(&why));
+	return 0;
+}
+
 static int finish_tools(struct config *c, struct fault *f)
 {
 	const struct jdoc *list = jdoc_get(jdoc_get(c->document, "broker"), "tools");
 
 	for (size_t i = 0; i < c->n_tools; i++) {
 		const struct config_tool *t = &c->tools[i];
+		int r = finish_tool(t, list->items[i], f);
 
-		if (t->exec[0][0] != '/')
-			return key_fault_set(f, list->items[i],
-					     "'broker.tools': '%s': exec must begin with an absolute path",
-					     t->name);
+		if (r < 0)
+			return r;
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(c->tools[k].name, t->name))
 				return key_fault_set(f, list->items[i],
 						     "'broker.tools': two tools are called '%s'", t->name);
+		r = finish_credentials(t, list->items[i], f);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int finish_remotes(struct config *c, struct fault *f)
+{
+	const struct jdoc *list = jdoc_get(jdoc_get(c->document, "broker"), "remotes");
+
+	for (size_t i = 0; i < c->n_remotes; i++) {
+		const struct config_remote *r = &c->remotes[i];
+		_cleanup_fault_ struct fault why = { 0 };
+		uint64_t allowed;
+
+		if (inspect_rules_parse(r->inspect_allow, &allowed, &why) < 0)
+			return key_fault_set(f, list->items[i], "'broker.remotes': '%s': inspect_allow: %s",
+					     r->name, fault_text(&why));
+		if (r->credential && strncmp(r->url, "https://", 8) != 0)
+			return key_fault_set(f, list->items[i],
+					     "'broker.remotes': '%s': a credential goes to https:// alone",
+					     r->name);
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(c->remotes[k].name, r->name))
+				return key_fault_set(f, list->items[i],
+						     "'broker.remotes': two remotes are called '%s'",
+						     r->name);
 	}
 	return 0;
 }
@@ -188,6 +276,8 @@ int config_finish(struct config *c, const char *admin_label, struct fault *f)
 		r = finish_rules(c, admin_label, f);
 	if (r == 0)
 		r = finish_tools(c, f);
+	if (r == 0)
+		r = finish_remotes(c, f);
 	if (r == 0)
 		r = finish_ids(c, f);
 	return r;

@@ -11,6 +11,9 @@
  * items are appended to the admin's list.
  */
 const struct key_row *config_keys(void); /* terminated by a NULL path */
+extern const struct key_row config_tool_rows[], config_remote_rows[];
+extern const struct key_word config_level_words[], config_class_words[];
+extern const struct key_shape config_shape_header;
 
 /* A second spelling: PATH is read as CANONICAL.  Terminated by a NULL path. */
 struct config_alias {

@@ -13,7 +13,6 @@
 #define PROVENANCE(name) offsetof(struct config_provenance, name)
 #define RULE(name) offsetof(struct config_rule, name)
 #define PEER(name) offsetof(struct config_peer, name)
-#define TOOL(name) offsetof(struct config_tool, name)
 #define NOWHERE KEY_NO_FIELD
 
 #define MIB (UINT64_C(1) << 20)
@@ -31,6 +30,7 @@ COUNTED(provenance, n_provenance);
 COUNTED(rules, n_rules);
 COUNTED(audit_peers, n_audit_peers);
 COUNTED(tools, n_tools);
+COUNTED(remotes, n_remotes);
 
 static bool is_hex_key(const char *t)
 {
@@ -91,27 +91,6 @@ static bool is_header(const char *t)
 	return key_text_has_only(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", 64);
 }
 
-static bool is_variable(const char *t)
-{
-	return !strchr("0123456789", *t) &&
-	       key_text_has_only(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", 255);
-}
-
-/* PARAM=VALUE. */
-static bool is_scope(const char *t)
-{
-	static const char *const values[] = { "session", "agent", "worker", "issue", "lane", NULL };
-	const char *equals = strchr(t, '=');
-	_cleanup_free_ char *name = equals ? strndup(t, (size_t)(equals - t)) : NULL;
-
-	if (!name || !is_variable(name))
-		return false;
-	for (size_t i = 0; values[i]; i++)
-		if (strcmp(equals + 1, values[i]) == 0)
-			return true;
-	return false;
-}
-
 /* clang-format off */
 static const struct key_shape hex_shape = { "64 hex digits", "^[0-9a-f]{64}$", is_hex_key };
 static const struct key_shape profile_shape = {
@@ -126,11 +105,7 @@ static const struct key_shape host_shape = {
 static const struct key_shape peer_shape = { "a name of a-z, 0-9 and '-', at most 32", "^[a-z0-9-]{1,32}$", is_peer_name };
 static const struct key_shape range_shape = { "a range of ids such as 1879048192-2147483647", "^[0-9]{1,10}-[0-9]{1,10}$", is_range };
 static const struct key_shape flag_shape = { "a flag such as --pass-phrase", "^-[^ \\t=]+$", is_flag };
-static const struct key_shape header_shape = { "a header's name", "^[A-Za-z0-9_-]{1,64}$", is_header };
-static const struct key_shape variable_shape = { "a variable's name", "^[A-Za-z_][A-Za-z0-9_]{0,254}$", is_variable };
-static const struct key_shape scope_shape = {
-	"PARAM=VALUE, where VALUE is session, agent, worker, issue or lane", "^[A-Za-z_][A-Za-z0-9_]{0,254}=(session|agent|worker|issue|lane)$", is_scope };
-
+const struct key_shape config_shape_header = { "a header's name", "^[A-Za-z0-9_-]{1,64}$", is_header };
 static const struct key_word lane_words[] = {
 	{ "sandbox", LANE_SANDBOX, 0 }, { "prod", LANE_PROD, 1 }, { "test", LANE_SANDBOX, 0 },
 	{ "production", LANE_PROD, 1 }, { 0 } };
@@ -147,10 +122,6 @@ static const struct key_word peer_sends[] = { { "checkpoints", 0, 0 }, { "record
 
 static const struct key_word exec_words[] = {
 	{ "deny", CONFIG_EXEC_DENY, 0 }, { "ask", CONFIG_EXEC_ASK, 1 }, { "allow", CONFIG_EXEC_ALLOW, 2 }, { 0 } };
-
-static const struct key_word level_words[] = { { "A", 0, 0 }, { "B", 1, 0 }, { "C", 2, 0 }, { 0 } };
-static const struct key_word class_words[] = {
-	{ "test", NETWORK_CLASS_TEST, 0 }, { "prod", NETWORK_CLASS_PROD, 0 }, { 0 } };
 
 static const struct key_row approver_rows[] = {
 	{ "name", KEY_KIND_TEXT, .offset = APPROVER(name), .shape = &key_shape_name, .required = true,
@@ -207,30 +178,6 @@ static const struct key_row peer_rows[] = {
 	  .help = "checkpoints or records." },
 	{ 0 },
 };
-static const struct key_row tool_rows[] = {
-	{ "name", KEY_KIND_TEXT, .offset = TOOL(name), .shape = &key_shape_name, .required = true,
-	  .help = "Name of the tool." },
-	{ "exec", KEY_KIND_ARGV, .offset = TOOL(exec), .required = true,
-	  .help = "Program, by its absolute path, and arguments; it reads the parameters as JSON." },
-	{ "level", KEY_KIND_WORD, .offset = TOOL(level), .words = level_words, .required = true,
-	  .help = "Approval of each call: A none, B a person, C a person with a PIN." },
-	{ "network", KEY_KIND_WORD, .offset = TOOL(network), .words = class_words, .required = true,
-	  .help = "Network class of its effects: test in lane sandbox, prod in lane prod." },
-	{ "scope", KEY_KIND_TEXTS, .offset = TOOL(scope), .shape = &scope_shape,
-	  .help = "Parameters that must be equal to a value of the session, such as issue_number=issue." },
-	{ "env", KEY_KIND_TEXTS, .offset = TOOL(env), .shape = &variable_shape,
-	  .help = "Variables of the environment of custody that it gets." },
-	{ "timeout", KEY_KIND_SECONDS, .offset = TOOL(timeout_s), .fallback = "30", .min = 1, .max = 3600,
-	  .help = "Time after which it is killed." },
-	{ "output_max", KEY_KIND_SIZE, .offset = TOOL(output_max), .fallback = "64K", .min = 1, .max = MIB,
-	  .help = "Maximum size of its output; more is a failure." },
-	{ "read", KEY_KIND_BOOL, .offset = TOOL(read), .fallback = "false",
-	  .help = "Whether it changes nothing outside: its calls are not synced to the disk first." },
-	{ "export", KEY_KIND_BOOL, .offset = TOOL(export), .fallback = "false",
-	  .help = "Whether it sends data of the worktree out; not implemented: a run with such a tool is refused." },
-	{ 0 },
-};
-
 static const struct key_row keys[] = {
 	{ "lane", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(lane), "sandbox", .words = lane_words,
 	  .help = "Lane of a run that names none. prod still needs both of its keys." },
@@ -315,9 +262,13 @@ static const struct key_row keys[] = {
 
 	{ "broker", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Tools outside that may be called from inside." },
-	{ "broker.tools", KEY_KIND_OBJECTS, KEY_ORDER_SUBSET, FIELD(tools), .rows = tool_rows,
+	{ "broker.tools", KEY_KIND_OBJECTS, KEY_ORDER_SUBSET, FIELD(tools), .rows = config_tool_rows,
 	  .row_size = sizeof(struct config_tool),
 	  .help = "Tools that a profile may name in its own broker.tools." },
+
+	{ "broker.remotes", KEY_KIND_OBJECTS, KEY_ORDER_SUBSET, FIELD(remotes), .rows = config_remote_rows,
+	  .row_size = sizeof(struct config_remote),
+	  .help = "Git repositories that the tools git.fetch and git.push may reach." },
 
 	{ "review", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "Changes of overlay runs, until they are applied or discarded." },
@@ -330,7 +281,7 @@ static const struct key_row keys[] = {
 	  .help = "Secrets that are redacted in records, in addition to the built-in lists." },
 	{ "redact.flags", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(redact_flags), .shape = &flag_shape,
 	  .help = "Flags whose value is redacted." },
-	{ "redact.headers", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(redact_headers), .shape = &header_shape,
+	{ "redact.headers", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, FIELD(redact_headers), .shape = &config_shape_header,
 	  .help = "Headers whose value is redacted." },
 	{ "audit_peer", KEY_KIND_OBJECTS, KEY_ORDER_SUPERSET, FIELD(audit_peers), .rows = peer_rows,
 	  .row_size = sizeof(struct config_peer),

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "rest/rest-declaration.h"
 #include "state/dirs.h"
 
 /*
@@ -69,16 +70,32 @@ struct config_peer {
 /* A tool that the broker executes: `broker.tools`, docs/design/broker.md. */
 struct config_tool {
 	char *name;
-	char **exec;	      /* argv; the program is absolute */
+	char **exec;	      /* argv; the program is absolute; NULL: a request, in REST */
 	char **env;	      /* names of variables of the supervisor's environment */
+	char **credentials;   /* "VARIABLE=NAME": the value of that credential of the lane */
 	char **scope;	      /* "PARAM=VALUE": the parameter must be equal to that value of the session */
 	unsigned int level;   /* 0, 1, 2: A, B, C */
 	unsigned int network; /* enum network_class: test or prod */
 	uint64_t timeout_s, output_max;
-	bool read;   /* changes nothing outside */
-	bool export; /* sends data of the worktree out */
+	char **inspect_allow; /* rules of inspection that its calls may break: inspect/inspect-rule.h */
+	bool read;	      /* changes nothing outside */
+	bool export;	      /* sends data of the worktree out */
+	struct rest_declaration rest; /* its url is NULL: a program, in EXEC */
 };
 char config_tool_level(const struct config_tool *t);
+
+/* A git repository that git.fetch and git.push may reach: `broker.remotes`, docs/design/broker-git.md. */
+struct config_remote {
+	char *name, *url;
+	char *ca;	      /* file with certificates for https; NULL: the system's */
+	char *credential;     /* of the lane; NULL: none */
+	char *user;	      /* name that goes with it */
+	char **branches;      /* that git.push may change; NULL: none */
+	char **inspect_allow; /* rules of inspection that its changes may break: inspect/inspect-rule.h */
+	unsigned int level;   /* 0, 1, 2: A, B, C, of git.push */
+	unsigned int network; /* enum network_class: test or prod */
+	bool force;	      /* git.push may take commits away from a branch */
+};
 
 /* Commands in a running session: `exec`. */
 enum config_exec {
@@ -117,6 +134,8 @@ struct config {
 
 	struct config_tool *tools;
 	size_t n_tools;
+	struct config_remote *remotes;
+	size_t n_remotes;
 	struct {
 		bool enabled;
 		char *profile; /* of a container that names none: a name, or an absolute path */

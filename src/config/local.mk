@@ -7,4 +7,6 @@ libcore_a_SOURCES += \
 	src/config/config-merge.c \
 	src/config/config-redact.c src/config/config-redact.h \
 	src/config/config-table.c \
+	src/config/config-table-remote.c \
+	src/config/config-table-tool.c \
 	src/config/config.c src/config/config.h

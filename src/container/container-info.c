@@ -85,6 +85,8 @@ static void map_info(struct jmap *m, struct container_info *d)
 	}
 	if (!m->reading || jdoc_get(m->d, "exec"))
 		map_document(m, "exec", &d->exec);
+	if (!m->reading || jdoc_get(m->d, "broker"))
+		map_document(m, "broker", &d->broker);
 	map_document(m, "verdict", &d->verdict);
 	map_document(m, "forensics", &d->forensics);
 	jmap_word(m, "workspace", modes, &workspace);
@@ -205,6 +207,7 @@ void container_info_done(struct container_info *d)
 	jdoc_free(d->verdict);
 	jdoc_free(d->forensics);
 	jdoc_free(d->exec);
+	jdoc_free(d->broker);
 	free(d->image);
 	free(d->work);
 	strv_free(d->hide);

@@ -34,6 +34,8 @@ struct container_info {
 	char *image; /* of an engine's container; NULL: not identified */
 	struct jdoc *
 		exec; /* of an engine's container: by what a command in it is judged (engine-exec-basis.h); NULL: none */
+	struct jdoc *
+		broker; /* the same: what its broker needs (oci/engine/engine-gate-broker.c writes it); NULL: none */
 	char *work;  /* path in the container */
 	char **hide; /* paths below WORK whose content is not captured */
 	struct capture_ids ids;

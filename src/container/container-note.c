@@ -61,7 +61,10 @@ int container_note_begin(const struct container_begin *b, struct fault *f)
 		r = fill(&n, b, &d, f);
 	if (r < 0)
 		return r;
-	dir = session_make_dir(b->dirs, b->session, &made, f);
+	dir = session_note_open_dir(b->dirs, b->session, NULL);
+	/* A broker has made it already. */
+	if (dir < 0)
+		dir = session_make_dir(b->dirs, b->session, &made, f);
 	return dir < 0 ? dir : session_note_write(dir, &n, f);
 }
 

@@ -101,9 +101,11 @@ int warden_channel_receive(int fd, struct warden_request *order, int fds[WARDEN_
 	char text[WARDEN_REQUEST_MAX];
 	struct iovec io = { text, sizeof(text) - 1 };
 	union rights u;
-	struct msghdr m = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room)
-	};
+	/* CMSG_SPACE has room for one more where the number is odd. */
+	struct msghdr m = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = u.room,
+			    .msg_controllen = CMSG_LEN(WARDEN_FDS_MAX * sizeof(int)) };
 	size_t n_fds = 0;
 	ssize_t n;
 	int r;

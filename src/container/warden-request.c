@@ -77,6 +77,7 @@ static void map_order(struct jmap *m, struct warden_request *o)
 	map_governance(m, o);
 	jmap_bool(m, "tree", &o->tree);
 	jmap_bool(m, "upper", &o->upper);
+	jmap_bool(m, "broker", &o->broker);
 	jmap_bool(m, "once", &o->once);
 	jmap_bool(m, "isolate", &o->isolate);
 	jmap_uint(m, "layers", &o->layers, UINT32_MAX);
@@ -94,7 +95,12 @@ static void map_order(struct jmap *m, struct warden_request *o)
 
 size_t warden_request_fds(const struct warden_request *o)
 {
-	return WARDEN_FDS + (size_t)o->tree + (size_t)o->upper;
+	return WARDEN_FDS + (size_t)o->tree + (size_t)o->upper + (size_t)o->broker;
+}
+
+int warden_request_broker(const struct warden_request *o)
+{
+	return o->broker ? WARDEN_TREE + (int)o->tree + (int)o->upper : -EBADF;
 }
 
 int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,9 +21,10 @@
 #define WARDEN_HANDOVER 6 /* datagram socket for the worktree descriptors, container/warden-handover.h */
 #define WARDEN_CALL 6	  /* of an engine's container: the listening socket, container/warden-call.h */
 #define WARDEN_CHANNEL 7  /* socket that the others are received over; the only one inherited at exec */
-#define WARDEN_TREE 8	  /* of an engine's container: its worktree, then the upper; each may be missing */
+#define WARDEN_TREE \
+	8 /* of an engine's container: its worktree, the upper, the broker's socket; each may be missing */
 #define WARDEN_FDS 4
-#define WARDEN_FDS_MAX (WARDEN_FDS + 2)
+#define WARDEN_FDS_MAX (WARDEN_FDS + 3)
 #define WARDEN_REQUEST_MAX 8192
 
 /* Files in the session's directory: its end, written after the ledger record; mark that custody-hook audit is done. */
@@ -49,7 +51,7 @@ struct warden_request {
 	char *profile;		 /* its name, for messages */
 	bool init; /* its program is custody-init, which waits at the gate; else the start cannot be observed */
 	/* Of an engine's container: */
-	bool tree, upper;	   /* these descriptors follow */
+	bool tree, upper, broker;  /* these descriptors follow */
 	bool once;		   /* of the grant, decision/decision.h */
 	bool isolate;		   /* LAYERS are to be proven */
 	uint32_t layers, optional; /* LAYER_BIT()s; of OPTIONAL, missing ones do not refuse */
@@ -59,6 +61,8 @@ struct warden_request {
 
 /* Number of descriptors that follow it. */
 size_t warden_request_fds(const struct warden_request *o);
+/* The number of the broker's socket in custody-warden; -EBADF: none. */
+int warden_request_broker(const struct warden_request *o);
 
 int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f) _must_check_;
 int warden_request_parse(const char *text, struct warden_request *ret, struct fault *f) _must_check_;

@@ -151,12 +151,16 @@ static int put_record(const char *kind, const char *status, struct ledger *l, co
 					.worker = u->worker,
 					.status = status,
 					.d = d };
+	int r;
 
 	if (u->to)
 		jdoc_set(d, "to", ledger_text(u->to));
 	if (u->tool)
 		jdoc_set(d, "tool", ledger_text(u->tool));
-	return ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
+	r = ledger_append(l, &e, 1, LEDGER_DECIDED, NULL, f);
+	if (r == 0 && u->copy)
+		u->copy(u->copy_arg, &e);
+	return r;
 }
 
 int credential_record_use(const struct credential *c, struct ledger *l, const struct credential_use *u,

@@ -104,6 +104,9 @@ struct credential_use {
 	const char *session, *agent, *worker; /* NULL: left out */
 	const char *to;			      /* where the value goes: "api.example.org:443" */
 	const char *tool;		      /* what takes it there; NULL: left out */
+	/* Gets the record too, once it is in the ledger; NULL: none. */
+	void (*copy)(void *arg, const struct ledger_event *e);
+	void *copy_arg;
 };
 
 /* Records the use, synced, before the value goes there; the caller must not send it if this fails. */

@@ -8,4 +8,5 @@ libcore_a_SOURCES += \
 	src/credential/credential-store.c \
 	src/credential/credential-store-file.c \
 	src/credential/credential.c src/credential/credential.h \
+	src/credential/secret-find.c src/credential/secret-find.h \
 	src/credential/secret.c src/credential/secret.h

@@ -15,6 +15,7 @@
 #include "init/init-reap.h"
 #include "init/init-release.h"
 #include "init/init-rt.h"
+#include "init/init-trace.h"
 
 /*
  * custody-init.  Rules of this program:
@@ -125,6 +126,12 @@ static int prepare(struct init_options *o, struct init_msg *msg, struct payload_
 		int refused = require_layers(o, msg);
 
 		return refused || !o->gate ? refused : gate_pass(o->gate_fd);
+	}
+	if (o->trace) {
+		int failed = trace_install();
+
+		if (failed)
+			return failed;
 	}
 	return release_wait(o, msg, start);
 }

@@ -146,6 +146,8 @@ static int parse_option(char *arg, struct init_options *o, struct line *why)
 		o->plain_root = true;
 	else if (strcmp(arg, "--seccomp-kills") == 0)
 		o->seccomp_kills = true;
+	else if (strcmp(arg, "--trace") == 0)
+		o->trace = true;
 	else if ((value = after(arg, "--tty=")))
 		return parse_tty(value, o, why);
 	else if ((value = after(arg, "--require=")))
@@ -195,6 +197,8 @@ int options_parse(char **argv, char **envp, struct init_options *o, struct line 
 	if (o->tty && !o->report)
 		return refuse(why, "--tty requires --report: another runtime opens the terminal itself",
 			      NULL);
+	if (o->trace && !o->report)
+		return refuse(why, "--trace requires --report: the supervisor observes", NULL);
 	if (o->gate && o->report)
 		return refuse(why,
 			      "--gate and --report exclude each other: one supervisor releases the command",

@@ -20,7 +20,8 @@ custody_init_SOURCES = $(init_parsers) \
 	src/init/init-pty.c src/init/init-pty.h \
 	src/init/init-reap.c src/init/init-reap.h \
 	src/init/init-release.c src/init/init-release.h \
-	src/init/init-rt.c src/init/init-rt.h
+	src/init/init-rt.c src/init/init-rt.h \
+	src/init/init-trace.c src/init/init-trace.h
 custody_init_CPPFLAGS = $(AM_CPPFLAGS) -DNDEBUG
 custody_init_CFLAGS = $(static_cflags) -ffreestanding $(INIT_CFLAGS)
 # Stripped of debug sections: each bundle has a copy, and each start compares it.

@@ -11,6 +11,8 @@
  * Messages between custody-init (inside, PID 1) and its supervisor, over one SOCK_SEQPACKET pair whose inner
  * end is descriptor 3 and is closed on exec. Both sides are the same build: fixed structs, magic checked.
  *
+ *	     <- FILTER with a descriptor, with --trace: the filter that asks the observer, as struct sock_filter
+ *	init -> LISTENER with the filter's descriptor, once the layers are proven; or with errno, and nothing is executed
  *	init -> REPORT (facts; with a terminal the pty's master is passed as SCM_RIGHTS)
  *	     <- GO, or the socket closes: nothing is executed and init exits
  *	     -> EXECED, or EXEC_FAILED with errno (init_exec_status() gives 126 or 127)
@@ -58,6 +60,7 @@
  *	--plain-root	"/" need not be nosuid and nodev: portable bundles, and runs without root that use
  *			fuse-overlayfs, where the runtime binds a directory and does not set these flags
  *	--seccomp-kills	the filter kills instead of returning an error: init tries a forbidden call in a child
+ *	--trace		own run: install the supervisor's second filter, on top of the runtime's, before REPORT
  *	--time=S:GRACE	other runtime: TERM after S seconds, KILL after GRACE more, status 124 (own runs: the
  *			supervisor keeps the time)
  *
@@ -82,6 +85,8 @@ enum init_msg_type {
 	INIT_MSG_READY,
 	INIT_MSG_REFUSED,
 	INIT_MSG_EXEC,
+	INIT_MSG_FILTER,
+	INIT_MSG_LISTENER,
 };
 
 /* Of EXEC, in this order. */
@@ -121,7 +126,7 @@ struct init_proof {
 struct init_msg {
 	uint32_t magic;
 	uint32_t type;
-	int32_t value;	/* EXEC_FAILED: errno; EXITED: wait status; SIGNAL: number */
+	int32_t value;	/* EXEC_FAILED, LISTENER: errno; EXITED: wait status; SIGNAL: number */
 	uint64_t ns[8]; /* REPORT: inode numbers of init's namespaces, by enum init_ns */
 	struct init_proof proof[_LAYER_MAX];
 };

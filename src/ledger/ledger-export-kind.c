@@ -80,6 +80,12 @@ const struct export_kind export_kinds[] = {
 	{ "tool.call",         "Tool called",                  CLASS_API,     OTHER,     SEVERITY_INFO,   SEVERITY_MEDIUM, NULL,               NULL },
 	{ "tool.refused",      "Tool call refused",            CLASS_API,     OTHER,     SEVERITY_MEDIUM, SEVERITY_MEDIUM, NULL,               NULL },
 	{ "tool.result",       "Tool call ended",              CLASS_API,     OTHER,     SEVERITY_INFO,   SEVERITY_MEDIUM, NULL,               NULL },
+	{ "trace.connect",     "Connection observed",          CLASS_PROCESS, OTHER,     SEVERITY_INFO,   SEVERITY_INFO,   NULL,               NULL },
+	{ "trace.denied",      "System call denied",           CLASS_PROCESS, OTHER,     SEVERITY_LOW,    SEVERITY_LOW,    NULL,               NULL },
+	{ "trace.end",         "Observation ended",            CLASS_PROCESS, OTHER,     SEVERITY_INFO,   SEVERITY_INFO,   NULL,               NULL },
+	{ "trace.exec",        "Program execution observed",   CLASS_PROCESS, LAUNCH,    SEVERITY_INFO,   SEVERITY_INFO,   NULL,               NULL },
+	{ "trace.start",       "Observation started",          CLASS_PROCESS, OTHER,     SEVERITY_INFO,   SEVERITY_INFO,   NULL,               NULL },
+	{ "trace.write",       "File opened for writing",      CLASS_PROCESS, OTHER,     SEVERITY_INFO,   SEVERITY_INFO,   NULL,               NULL },
 	{ NULL,                NULL,                           CLASS_BASE,    OTHER,     SEVERITY_LOW,    SEVERITY_MEDIUM, NULL,               NULL },
 };
 /* clang-format on */

@@ -33,14 +33,14 @@ static int connect_to(const char *path, int type, struct fault *f)
 	return TAKE_FD(fd);
 }
 
-static int open_dgram(const char *path, struct fault *f)
+static int open_dgram(const struct peer *p, struct fault *f)
 {
-	return connect_to(path, SOCK_DGRAM, f);
+	return connect_to(p->path, SOCK_DGRAM, f);
 }
 
-static int open_stream(const char *path, struct fault *f)
+static int open_stream(const struct peer *p, struct fault *f)
 {
-	return connect_to(path, SOCK_STREAM, f);
+	return connect_to(p->path, SOCK_STREAM, f);
 }
 
 static int left_ms(uint64_t deadline_ns)
@@ -50,7 +50,7 @@ static int left_ms(uint64_t deadline_ns)
 	return now >= deadline_ns ? 0 : (int)((deadline_ns - now) / 1000000 + 1);
 }
 
-static int send_socket(int fd, const char *bytes, size_t len, uint64_t deadline_ns, struct fault *f)
+int sink_send_socket(int fd, const char *bytes, size_t len, uint64_t deadline_ns, struct fault *f)
 {
 	while (len > 0) {
 		struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -98,8 +98,9 @@ static int confirm_socket(int fd, uint64_t deadline_ns, struct fault *f)
 	return 0;
 }
 
-static int open_append(const char *path, struct fault *f)
+static int open_append(const struct peer *p, struct fault *f)
 {
+	const char *path = p->path;
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
 
@@ -135,10 +136,12 @@ static int confirm_append(int fd, uint64_t deadline_ns, struct fault *f)
 
 /* clang-format off */
 static const struct sink_ops sinks[_PEER_TYPE_MAX] = {
-	[PEER_DGRAM]  = { open_dgram,  send_socket, confirm_socket, "dgram",  NULL },
-	[PEER_STREAM] = { open_stream, send_socket, confirm_socket, "stream", NULL },
+	[PEER_DGRAM]  = { open_dgram,  sink_send_socket, confirm_socket, "dgram",  NULL },
+	[PEER_STREAM] = { open_stream, sink_send_socket, confirm_socket, "stream", NULL },
 	[PEER_APPEND] = { open_append, send_append, confirm_append, "file",   NULL },
-	[PEER_SYSLOG] = { syslog_open, send_socket, confirm_socket, "syslog", syslog_frame },
+	[PEER_SYSLOG] = { syslog_open, sink_send_socket, confirm_socket, "syslog", syslog_frame },
+	[PEER_TLS]    = { remote_open, sink_send_socket, remote_confirm, "syslog-tls", remote_frame },
+	[PEER_HTTPS]  = { remote_open, sink_send_socket, remote_confirm, "https", remote_frame },
 };
 /* clang-format on */
 

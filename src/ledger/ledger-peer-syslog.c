@@ -76,8 +76,9 @@ static int await_connection(int fd, const char *address, struct fault *f)
 	return error ? fault_errno(f, error, "connect to '%s'", address) : 0;
 }
 
-int syslog_open(const char *address, struct fault *f)
+int syslog_open(const struct peer *p, struct fault *f)
 {
+	const char *address = p->path;
 	struct sockaddr_storage addr;
 	_cleanup_close_ int fd = -EBADF;
 	socklen_t len;

@@ -233,7 +233,7 @@ static int push_one(int dirfd, const struct peer *p, struct peer_cursor *c, stru
 	uint64_t deadline_ns = clock_boot_ns() + (uint64_t)PEER_PUSH_MS * 1000000;
 	int r;
 
-	fd = sink_of(p->type)->open(p->path, f);
+	fd = sink_of(p->type)->open(p, f);
 	if (fd < 0)
 		return fd;
 	room = malloc(BATCH);

@@ -29,14 +29,18 @@ enum peer_type {
 	PEER_STREAM, /* Unix socket, byte stream as in the files */
 	PEER_APPEND, /* regular file, bytes as in the files */
 	PEER_SYSLOG, /* TCP, records as messages of RFC 5424 with the length of each before it (RFC 6587) */
+	PEER_TLS,    /* the same over TLS (RFC 5425), by custody-peer */
+	PEER_HTTPS,  /* POST of lines, by custody-peer */
 	_PEER_TYPE_MAX,
 };
 
 struct peer {
-	char *name, *path; /* PATH: an address for PEER_SYSLOG */
+	char *name,
+		*path; /* PATH: an address for PEER_SYSLOG, HOST:PORT for PEER_TLS, a URL for PEER_HTTPS */
+	char *ca;      /* of the last two: certificates in place of the system's; NULL: the system's */
 	enum peer_type type;
 	bool records;		   /* else checkpoints */
-	enum export_format format; /* PEER_SYSLOG */
+	enum export_format format; /* PEER_SYSLOG and later */
 };
 
 struct peers {

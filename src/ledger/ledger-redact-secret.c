@@ -6,30 +6,44 @@
 
 #define LINE_MIN 16 /* of a value with several lines each such line is secret as well */
 
-static bool mask_one(const char *text, size_t len, const char *at, size_t n, bool *marks)
+/* The first place of the N bytes AT; MARKS NULL: only that. */
+static const char *mask_one(const char *text, size_t len, const char *at, size_t n, bool *marks)
 {
-	const char *from = text, *found;
+	const char *first = memmem(text, len, at, n), *found = first;
 
-	while ((found = memmem(from, len - (size_t)(from - text), at, n))) {
+	while (found && marks) {
 		memset(marks + (found - text), true, n);
-		from = found + 1;
+		found++;
+		found = memmem(found, len - (size_t)(found - text), at, n);
 	}
-	return from > text;
+	return first;
 }
 
-static bool mask_secret(const char *text, size_t len, const struct redact_secret *s, bool *marks)
+/* The value and, of one with several lines, each long line. */
+static const char *find_secret(const char *text, size_t len, const struct redact_secret *s, bool *marks)
 {
 	const char *at = s->at, *end = s->at + s->len;
-	bool hit = mask_one(text, len, s->at, s->len, marks);
+	const char *hit = mask_one(text, len, s->at, s->len, marks);
 
 	while (at < end) {
-		const char *lf = memchr(at, '\n', (size_t)(end - at));
+		const char *lf = memchr(at, '\n', (size_t)(end - at)), *line = NULL;
 		size_t n = (size_t)((lf ? lf : end) - at);
 
 		if (n >= LINE_MIN && n < s->len)
-			hit = mask_one(text, len, at, n, marks) || hit;
+			line = mask_one(text, len, at, n, marks);
+		hit = hit ? hit : line;
 		at += n + 1;
 	}
+	return hit;
+}
+
+const char *redact_find_secret(const char *bytes, size_t len, const struct redact_secret *secrets, size_t n)
+{
+	const char *hit = NULL;
+
+	for (size_t i = 0; i < n && !hit; i++)
+		if (secrets[i].len > 0)
+			hit = find_secret(bytes, len, &secrets[i], NULL);
 	return hit;
 }
 
@@ -58,7 +72,7 @@ char *redact_mask(const char *text, const struct redact *rules)
 		return NULL;
 	for (size_t i = 0; i < rules->n_secrets; i++)
 		if (rules->secrets[i].len > 0)
-			hit = mask_secret(text, len, &rules->secrets[i], marks) || hit;
+			hit = find_secret(text, len, &rules->secrets[i], marks) || hit;
 	if (!hit)
 		return strdup(text);
 	put_masked(&b, text, len, marks);
@@ -70,17 +84,14 @@ bool redact_is_secret_b64(const char *text, const struct redact *rules)
 	struct base64_decode_ctx ctx;
 	size_t len = strlen(text), n = BASE64_DECODE_LENGTH(len);
 	_cleanup_free_ uint8_t *bytes = malloc(n + 1);
-	_cleanup_free_ bool *marks = calloc(n + 1, sizeof(*marks));
-	bool hit = false;
+	bool hit;
 
-	if (!bytes || !marks)
+	if (!bytes)
 		return true;
 	base64_decode_init(&ctx);
 	if (!base64_decode_update(&ctx, &n, bytes, len, text) || !base64_decode_final(&ctx))
 		return true;
-	for (size_t i = 0; i < rules->n_secrets; i++)
-		if (rules->secrets[i].len > 0)
-			hit = mask_secret((const char *)bytes, n, &rules->secrets[i], marks) || hit;
+	hit = redact_find_secret((const char *)bytes, n, rules->secrets, rules->n_secrets);
 	explicit_bzero(bytes, n);
 	return hit;
 }

@@ -54,6 +54,9 @@ int redact_sign_word(const struct redact *rules, const char *word, struct digest
 /* Is SHOWN the true WORD with plain values of it replaced?  Whatever the lists of RULES are; with its key. */
 bool redact_shows(const struct redact *rules, const char *word, const char *shown);
 
+/* The first place in BYTES of one of SECRETS, or of a long line of one; NULL: none. */
+const char *redact_find_secret(const char *bytes, size_t len, const struct redact_secret *secrets, size_t n);
+
 /*
  * Redacts every string below D, as a message about ARGV, except "b64" members without a secret of RULES; an allocation failure marks D broken, so it is not
  * written.

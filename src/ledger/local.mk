@@ -21,6 +21,7 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-parse.c \
 	src/ledger/ledger-peer-syslog.c \
 	src/ledger/ledger-peer-config.c \
+	src/ledger/ledger-peer-remote.c \
 	src/ledger/ledger-peer-sink.c src/ledger/ledger-peer-sink.h \
 	src/ledger/ledger-peer-syslog.c \
 	src/ledger/ledger-peer.c src/ledger/ledger-peer.h \
@@ -45,3 +46,12 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-verify-pairs.c src/ledger/ledger-verify-pairs.h \
 	src/ledger/ledger-verify.c src/ledger/ledger-verify.h \
 	src/ledger/ledger.h
+
+# custody-peer: sends records to another host over TLS.  Dynamic, as custody-rest.
+if CURL
+pkglibexec_PROGRAMS += custody-peer
+custody_peer_SOURCES = src/ledger/peer-main.c src/ledger/peer-proto.h
+custody_peer_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS)
+custody_peer_LDFLAGS = $(HARDEN_LDFLAGS) $(PIE_LDFLAGS) $(SAN_FLAGS)
+custody_peer_LDADD = libbase.a $(CURL_LIBS) $(MIXED_LIBS)
+endif

@@ -42,6 +42,7 @@ void profile_free(struct profile *p)
 	strv_free(p->container_capabilities);
 	strv_free(p->container_sysctls);
 	strv_free(p->seccomp_deny);
+	strv_free(p->audit_trace);
 	strv_free(p->dangerous);
 	jdoc_free(p->document);
 	strv_free(p->origins);

@@ -8,6 +8,7 @@
 #include "policy/policy.h"
 #include "state/home-dir.h"
 #include "state/sandbox-root.h"
+#include "trace/trace-call.h"
 
 #define FIELD(name) offsetof(struct profile, name)
 #define NOWHERE KEY_NO_FIELD
@@ -106,6 +107,11 @@ static bool is_pointer(const char *t)
 	return *t == '/';
 }
 
+static bool is_trace_word(const char *t)
+{
+	return trace_word_parse(t) != 0;
+}
+
 static bool is_file_name(const char *t)
 {
 	return *t && !strchr(t, '/') && strcmp(t, ".") != 0 && strcmp(t, "..") != 0;
@@ -139,6 +145,8 @@ static const struct key_shape capability_shape = {
 	"a capability such as CAP_CHOWN", "^CAP_[A-Z0-9_]{1,60}$", is_capability };
 static const struct key_shape sysctl_shape = {
 	"a sysctl such as net.core.somaxconn", "^[a-z][a-z0-9_-]*(\\.[a-z0-9_-]+)+$", is_sysctl };
+static const struct key_shape trace_shape = {
+	"\"exec\", \"denied\", \"write\" or \"connect\"", "^(exec|denied|write|connect)$", is_trace_word };
 static const struct key_shape hostname_shape = {
 	"a host name of at most 63 letters, digits, '.' and '-'", "^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$", is_hostname };
 static const struct key_shape user_shape = {
@@ -351,6 +359,9 @@ static const struct key_row keys[] = {
 	  .help = "Contents of ledger records." },
 	{ "audit.redact", KEY_KIND_TEXTS, KEY_ORDER_SUPERSET, NOWHERE,
 	  .help = "Words whose following value is redacted in records." },
+	/* Compared with the section. */
+	{ "audit.trace", KEY_KIND_TEXTS, KEY_ORDER_FREE, FIELD(audit_trace), "exec denied", .shape = &trace_shape,
+	  .help = "System calls that are observed and recorded: exec, denied, write, connect." },
 
 	{ "forensics", KEY_KIND_SECTION, KEY_ORDER_SAME, FIELD(sections[PROFILE_SECTION_FORENSICS]),
 	  .help = "Evidence of abnormal exits." },

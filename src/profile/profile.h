@@ -137,6 +137,8 @@ struct profile {
 	char **seccomp_allow; /* system calls on top of the shipped list */
 	char **seccomp_deny;
 
+	char **audit_trace; /* words of trace_word_parse: system calls that are observed in own runs */
+
 	char **container_capabilities; /* "CAP_CHOWN": that a container may keep */
 	char **container_sysctls;      /* in addition to those of oci/engine/engine-sysctl.c */
 	enum profile_container_user container_user_namespace;

@@ -30,4 +30,5 @@ librun_a_SOURCES += \
 	src/run/run-recovery-files.c src/run/run-recovery-files.h \
 	src/run/run-scope.c src/run/run-scope.h \
 	src/run/run-supervise.c \
+	src/run/run-trace.c src/run/run-trace.h \
 	src/run/run.c src/run/run.h

@@ -3,16 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "broker/broker-credential.h"
 #include "ledger/ledger-audit.h"
 #include "run/run-impl.h"
 
 #define BACKLOG 64
+#define RECORDS_MAX 32 /* of one step */
 
 int run_broker_require(struct run *run, struct fault *f)
 {
@@ -27,7 +30,10 @@ int run_broker_require(struct run *run, struct fault *f)
 	for (size_t i = 0; r == 0 && i < s->n_mounts; i++)
 		if (s->mounts[i].source && (s->mounts[i].rw || s->mounts[i].kind == SUBJECT_MOUNT_OVERLAY))
 			r = strv_append(&places, s->mounts[i].source);
-	return r < 0 ? fault_errno(f, ENOMEM, "tools") : broker_tools_locate(&run->plan.broker, places, f);
+	if (r < 0)
+		return fault_errno(f, ENOMEM, "tools");
+	r = broker_tools_locate(&run->plan.broker, run->plan.dirs.libexec, places, f);
+	return r < 0 ? r : broker_credentials_require(&run->plan.broker, &run->plan.dirs, places, f);
 }
 
 int run_broker_open(struct run_broker *b, struct run *run, struct fault *f)
@@ -66,23 +72,37 @@ static void record(const struct run_broker *b, const struct broker_record *r)
 		(void)!audit_append(l->audit, &e, NULL);
 }
 
+/* The worst of several. */
+static enum warden_side_state later_state(enum warden_side_state state, enum broker_notice n)
+{
+	if (n == BROKER_NOTICE_INSPECTION)
+		return WARDEN_SIDE_INSPECTED;
+	return n == BROKER_NOTICE_BUDGET && state == WARDEN_SIDE_OK ? WARDEN_SIDE_OVER_BUDGET : state;
+}
+
+/* A flood of calls must not keep the supervisor from its other work. */
 static enum warden_side_state step(void *arg)
 {
 	const struct run_broker *b = arg;
-	_cleanup_broker_record_ struct broker_record r = { 0 };
-	int e = broker_receive(&b->broker, false, &r);
+	enum warden_side_state state = WARDEN_SIDE_OK;
 
-	if (e <= 0)
-		return e == -EAGAIN ? WARDEN_SIDE_OK : WARDEN_SIDE_LOST;
-	record(b, &r);
-	return str_eq(jdoc_get_string(r.d, "refused"), broker_step_name(BROKER_BUDGET))
-		       ? WARDEN_SIDE_OVER_BUDGET
-		       : WARDEN_SIDE_OK;
+	for (int n = 0; n < RECORDS_MAX; n++) {
+		_cleanup_broker_record_ struct broker_record r = { 0 };
+		int e = broker_receive(&b->broker, false, &r);
+
+		/* What it has said counts also if it is gone now: the next step sees that. */
+		if (e <= 0)
+			return e == -EAGAIN || state != WARDEN_SIDE_OK ? state : WARDEN_SIDE_LOST;
+		record(b, &r);
+		state = later_state(state, broker_record_notice(&r));
+	}
+	return state;
 }
 
 int run_broker_start(struct run_broker *b, pid_t init, struct fault *f)
 {
 	struct run *run = b->run;
+	char cgroup[sizeof("/custody-") + SESSION_ID_SIZE];
 	struct broker_job job;
 	int r;
 
@@ -93,6 +113,7 @@ int run_broker_start(struct run_broker *b, pid_t init, struct fault *f)
 	b->state_fd = open(run->session.state, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (b->state_fd < 0)
 		return fault_errno(f, errno, "open '%s'", run->session.state);
+	(void)snprintf(cgroup, sizeof(cgroup), "/custody-%s", run->id);
 	job = (struct broker_job){ .tools = &run->plan.broker,
 				   .dirs = &run->plan.dirs,
 				   .config = run->plan.config,
@@ -101,7 +122,9 @@ int run_broker_start(struct run_broker *b, pid_t init, struct fault *f)
 				   .token = b->hash,
 				   .listen_fd = b->listen_fd,
 				   .state_fd = b->state_fd,
-				   .init = init };
+				   .init = init,
+				   .cgroup = cgroup,
+				   .worktree = subject_work_target(run->plan.subject) };
 	r = broker_start(&job, &b->broker, f);
 	/* With the broker the socket is gone: connecting fails. */
 	b->listen_fd = fd_close(b->listen_fd);

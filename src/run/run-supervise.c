@@ -19,6 +19,7 @@
 #include "run/run-recover.h"
 #include "run/run-impl.h"
 #include "run/run-scope.h"
+#include "run/run-trace.h"
 #include "session/session-owners.h"
 #include "worktree/overlay-server.h"
 #include "worktree/mount-watch.h"
@@ -55,6 +56,7 @@ struct job {
 	struct run *run;
 	struct run_evidence *evidence;
 	struct run_broker *broker;
+	struct run_trace *trace;
 	const struct output_log *log;
 	struct fault
 		undescribed; /* why session.json or the files for recovery are missing; code 0: they exist */
@@ -90,6 +92,8 @@ static void creating(void *arg, pid_t creator)
 
 	run_scope_ask(j->scope, creator);
 	run_broker_forget(j->broker);
+	if (run_trace_start(j->trace, &j->undescribed) < 0)
+		return;
 	if (describe_session(j) == 0)
 		run_housekeeping(&j->run->ledger);
 }
@@ -164,6 +168,8 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 	seam("approval-consumed");
 	if (r == 0)
 		r = run_ledger_start(&j->run->ledger, pid, layers, f);
+	if (r == 0)
+		run_trace_begin(j->trace);
 	seam("start-recorded");
 	return r;
 }
@@ -185,6 +191,16 @@ static int open_log(const struct run_options *o, const struct session *s, int *r
 	if (*ret_dir < 0)
 		return fault_errno(f, errno, "open '%s'", s->state);
 	return output_log_open(ret, *ret_dir, SESSION_LOG, SESSION_LOG_OLD, OUTPUT_LOG_MAX, f);
+}
+
+/* Init installs the filter before it reports, and the command starts after that. */
+static int listener(void *arg, int fd, struct fault *f)
+{
+	const struct job *j = arg;
+
+	if (j->undescribed.code)
+		return fault_set(f, j->undescribed.code, "%s", fault_text(&j->undescribed));
+	return trace_give(&j->trace->trace, fd, f);
 }
 
 static int tick(void *arg)
@@ -234,8 +250,18 @@ static int offer_tools(struct job *j, struct warden_job *w, struct fault *f)
 		return r;
 	j->place.token = b->token;
 	w->keep_also = &b->listen_fd;
-	w->side = &b->side;
+	w->sides[0] = &b->side;
 	return 0;
+}
+
+static int observe(struct job *j, struct warden_job *w, struct fault *f)
+{
+	int r = run_trace_open(j->trace, j->run, f);
+
+	j->trace->token = j->broker->run ? &j->broker->hash : NULL;
+	w->filter_fd = &j->trace->filter_fd;
+	w->sides[1] = &j->trace->side;
+	return r;
 }
 
 /* The limits for which the subject has a layer. */
@@ -307,6 +333,7 @@ int run_supervise(struct run *run, struct fault *f)
 	_cleanup_close_ int log_dir = -EBADF;
 	_cleanup_mount_watch_ struct mount_watch watch = MOUNT_WATCH_NONE;
 	_cleanup_run_broker_ struct run_broker broker = RUN_BROKER_NONE;
+	_cleanup_run_trace_ struct run_trace trace = RUN_TRACE_NONE;
 	_cleanup_run_exec_ struct run_exec exec = { .job = { .fd = -EBADF } };
 	struct warden_job w = {
 		.ops = &adapter_ops,
@@ -317,6 +344,7 @@ int run_supervise(struct run *run, struct fault *f)
 		.creating = creating,
 		.created = created,
 		.orphan = orphan,
+		.listener = listener,
 		.release = release,
 		.started = started,
 		.tick = tick,
@@ -331,6 +359,7 @@ int run_supervise(struct run *run, struct fault *f)
 	struct job job = { .run = run,
 			   .evidence = &evidence,
 			   .broker = &broker,
+			   .trace = &trace,
 			   .log = &log,
 			   .watch = &watch,
 			   .server = &server,
@@ -350,6 +379,8 @@ int run_supervise(struct run *run, struct fault *f)
 		r = open_log(o, s, &log_dir, &log, f);
 	if (r == 0)
 		r = offer_tools(&job, &w, f);
+	if (r == 0)
+		r = observe(&job, &w, f);
 	if (r == 0)
 		r = open_cgroup(&job, f);
 	if (r == 0) {
@@ -381,6 +412,7 @@ int run_supervise(struct run *run, struct fault *f)
 	}
 	/* Before the chain is closed. */
 	run_broker_end(&broker);
+	run_trace_end(&trace);
 	if (r == 0 && log.error)
 		run->result->output_error = log.error;
 	run_report_leftover(cgroup_remove(&cgroup, &left), &left);

@@ -139,11 +139,11 @@ static void decide_foreign(const struct exit_facts *f, struct exit_verdict *v)
 }
 
 /* The command's own status; but an end that looks normal is none. */
-static void decide_budget(const struct exit_facts *f, struct exit_verdict *v)
+static void decide_calls(const struct exit_facts *f, struct exit_verdict *v)
 {
-	if (!f->over_budget || v->reason != EXIT_REASON_EXITED)
+	if ((!f->over_budget && !f->inspection_failed) || v->reason != EXIT_REASON_EXITED)
 		return;
-	v->reason = EXIT_REASON_BUDGET;
+	v->reason = f->inspection_failed ? EXIT_REASON_INSPECTION : EXIT_REASON_BUDGET;
 	v->source = own_source(f);
 }
 
@@ -184,7 +184,7 @@ struct exit_verdict exit_decide(const struct exit_facts *f)
 	set_status(f, &v);
 	if (!decide_own(f, &v) && !decide_counted(f, &v))
 		decide_status(f, &v);
-	decide_budget(f, &v);
+	decide_calls(f, &v);
 	v.abnormal = v.reason != EXIT_REASON_EXITED || v.code != 0;
 	return v;
 }

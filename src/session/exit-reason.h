@@ -54,7 +54,8 @@ struct exit_facts {
 	bool too_deep;	    /* with it: more levels of directories than can be counted */
 	bool side_lost;	    /* custody killed it because its broker had exited */
 	bool over_budget;   /* its broker refused a call beyond the budget */
-	bool file_at_limit; /* custody found a file as large as RLIMIT_FSIZE in the upper */
+	bool inspection_failed; /* its broker refused a call because of what it would have sent */
+	bool file_at_limit;	/* custody found a file as large as RLIMIT_FSIZE in the upper */
 	bool filter_killed; /* the kernel recorded that the system call filter killed a process of the run */
 	int cancelled;	    /* signal that custody received, 0 = none */
 	int typed;	    /* signal that was typed at the payload's terminal last, 0 = none */

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "ledger/ledger-audit.h"
 #include "session/session-end.h"
 #include "session/session-note.h"
 #include "session/session-owners.h"
@@ -18,8 +19,8 @@
 
 static bool stays(const char *name, bool kept)
 {
-	static const char *const always[] = { SESSION_NOTE, SESSION_LOG, SESSION_LOG_OLD, SESSION_NOTES,
-					      LANE_STAMP };
+	static const char *const always[] = { SESSION_NOTE,  SESSION_LOG, SESSION_LOG_OLD,
+					      SESSION_NOTES, AUDIT_NAME,  LANE_STAMP };
 
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		if (strcmp(name, always[i]) == 0)

@@ -39,6 +39,7 @@ libcore_a_SOURCES += \
 	src/subject/subject-secrets.c \
 	src/subject/subject-target.c \
 	src/subject/subject-tools.c \
+	src/subject/subject-trace.c src/subject/subject-trace.h \
 	src/subject/subject.c src/subject/subject.h \
 	src/subject/tool-places.c src/subject/tool-places.h \
 	src/subject/worktree-secrets.c src/subject/worktree-secrets.h

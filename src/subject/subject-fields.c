@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/str.h"
 #include "layer/layer.h"
 #include "subject/subject-json.h"
+#include "subject/subject-trace.h"
 
 /* One function per object, each field named once: written and read form are the same. */
 
@@ -97,6 +100,24 @@ static void map_network(struct jmap *m, struct profile *p)
 		p->network = (enum profile_network)network;
 }
 
+/* Only where it is not the default, so that other subjects keep their digests. */
+static void map_trace(struct jmap *m, struct profile *p)
+{
+	static const char *const usual[] = { "exec", "denied" };
+	const bool is_usual = trace_words_parse(p->audit_trace) == SUBJECT_TRACE_DEFAULT;
+
+	if (m->r == 0 && (m->reading ? jdoc_get(m->d, "trace") != NULL : !is_usual)) {
+		jmap_strv(m, "trace", &p->audit_trace);
+		for (char *const *word = p->audit_trace; m->r == 0 && m->reading && word && *word; word++)
+			if (!trace_word_parse(*word))
+				(void)jmap_fail(m, EINVAL, "'trace' contains an unknown word");
+		return;
+	}
+	for (size_t i = 0; m->r == 0 && m->reading && i < ARRAY_SIZE(usual); i++)
+		if (strv_append(&p->audit_trace, usual[i]) < 0)
+			(void)jmap_fail(m, ENOMEM, "no memory");
+}
+
 static void map_seccomp(struct jmap *parent, struct profile *p)
 {
 	unsigned int violation = p->seccomp_violation;
@@ -106,6 +127,7 @@ static void map_seccomp(struct jmap *parent, struct profile *p)
 	jmap_word(&m, "violation", violations, &violation);
 	jmap_strv(&m, "allow", &p->seccomp_allow);
 	jmap_strv(&m, "deny", &p->seccomp_deny);
+	map_trace(&m, p);
 	jmap_leave(parent, &m);
 	if (m.r == 0 && m.reading)
 		p->seccomp_violation = (enum profile_seccomp_violation)violation;

@@ -31,6 +31,9 @@ static struct exit_verdict decide(struct container_watch *w)
 	struct exit_facts facts = { .foreign = true,
 				    .denied = w->denied && strcmp(w->refused, "approval") == 0,
 				    .violated = w->violated,
+				    .side_lost = w->broker.lost,
+				    .over_budget = w->broker.over_budget,
+				    .inspection_failed = w->broker.inspected,
 				    .setup_failed = !w->started || w->unreleased,
 				    .init_source = EXIT_SOURCE_PIDFD };
 

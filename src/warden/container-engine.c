@@ -48,6 +48,10 @@ static const char *start(struct container_watch *w)
 		return NULL;
 	w->denied = container_layers_prove(&w->layers, &w->request, &w->layer_words, &w->why) < 0;
 	w->refused = "layer";
+	if (!w->denied && container_broker_start(w, &w->why) < 0) {
+		w->denied = true;
+		w->refused = "setup-failed";
+	}
 	if (!w->denied)
 		container_watch_start(w);
 	return w->denied ? fault_text(&w->why) : NULL;

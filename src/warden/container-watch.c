@@ -154,7 +154,7 @@ static void step_bundle(struct container_watch *w, const struct pollfd *p)
 		on_ready(w);
 }
 
-#define OWN 2 /* descriptors before those of the kind */
+#define OWN 3 /* descriptors before those of the kind */
 #define POLLS (OWN + CONTAINER_CALL_POLLS + CONTAINER_EXECS)
 
 /* Fills P; returns their number. */
@@ -162,6 +162,7 @@ static nfds_t wait_for(const struct container_watch *w, struct pollfd p[POLLS])
 {
 	p[0] = (struct pollfd){ .fd = WARDEN_PIDFD, .events = POLLIN };
 	p[1] = (struct pollfd){ .fd = w->oom.event, .events = oom_watch_events(&w->oom) };
+	p[2] = container_broker_poll(&w->broker);
 	p += OWN;
 	if (w->request.kind == WARDEN_ENGINE) {
 		container_call_poll(&w->call, p);
@@ -203,6 +204,8 @@ static void supervise(struct container_watch *w)
 		container_engine_look(w);
 		if (r > 0 && p[1].revents)
 			oom_watch_read(&w->oom);
+		if (r > 0 && p[2].revents)
+			container_broker_step(w);
 		if (r >= 0 && w->request.kind == WARDEN_ENGINE)
 			step_engine(w, p + OWN);
 		else if (r > 0)
@@ -252,6 +255,7 @@ int container_watch_run(struct container_watch *w, struct fault *f)
 	/* The caller of `start` must not wait for the evidence. */
 	container_call_done(&w->call);
 	container_exec_finish(w);
+	container_broker_end(w);
 	return container_end_record(w, f);
 }
 
@@ -264,6 +268,7 @@ void container_watch_done(struct container_watch *w)
 	warden_held_done(&w->held);
 	container_gate_done(&w->gate);
 	container_call_done(&w->call);
+	broker_done(&w->broker.process);
 	container_layers_done(&w->layers);
 	container_exec_done(&w->execs);
 	strv_free(w->layer_words);

@@ -8,6 +8,7 @@
 #include "container/warden-request.h"
 #include "decision/decision.h"
 #include "state/dirs.h"
+#include "warden/container-broker.h"
 #include "warden/container-call.h"
 #include "warden/container-exec.h"
 #include "warden/container-gate.h"
@@ -40,6 +41,7 @@ struct container_watch {
 	struct pids_watch pids;
 	struct container_gate gate;
 	struct container_call call;
+	struct container_broker broker;
 	struct container_layers layers;
 	struct container_execs execs;
 	struct container_unasked unasked;
@@ -61,6 +63,7 @@ struct container_watch {
 				   .backup = WARDEN_BACKUP_NONE,      \
 				   .gate = CONTAINER_GATE_NONE,       \
 				   .call = CONTAINER_CALL_NONE,       \
+				   .broker = CONTAINER_BROKER_NONE,   \
 				   .layers = CONTAINER_LAYERS_NONE,   \
 				   .unasked = CONTAINER_UNASKED_NONE, \
 				   .oom = OOM_WATCH_NONE,             \

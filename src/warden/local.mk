@@ -32,6 +32,7 @@ libcore_a_SOURCES += \
 # custody-warden: supervises a container that another runtime runs.  Static: it is started once per container.
 pkglibexec_PROGRAMS += custody-warden
 custody_warden_SOURCES = src/warden/warden-main.c \
+	src/warden/container-broker.c src/warden/container-broker.h \
 	src/warden/container-call.c src/warden/container-call.h \
 	src/warden/container-engine.c src/warden/container-engine.h \
 	src/warden/container-exec.c src/warden/container-exec.h \

@@ -91,6 +91,9 @@ static _Noreturn void wait_and_replace(int fd, const struct warden_request *rq, 
 	/* Both belong to the first process, whose exit closes them.  WARDEN_CALL has the same number. */
 	(void)close(WARDEN_HANDOVER);
 	(void)close(WARDEN_CHANNEL);
+	/* Calls must fail once the broker is killed with the first process. */
+	if (rq->broker)
+		(void)close(warden_request_broker(rq));
 	if (!wait_end(fd, &held))
 		(void)!take_over(rq, &held, NULL);
 	_exit(0);

@@ -165,9 +165,16 @@ static char *describe(const struct warden *w)
 		n = asprintf(&text, "asked for more tool calls than its budget "
 				    "(max_tool_calls_per_session)");
 		break;
+	case EXIT_REASON_INSPECTION:
+		n = asprintf(&text, "inspection refused a tool call: its records (tool.refused, tool.result) "
+				    "have rule and place");
+		break;
 	case EXIT_REASON_LOST:
 		if (w->facts.side_lost)
-			text = strdup("its broker exited: the command was killed");
+			text = strdup(
+				w->side_over[0] && w->job->sides[0]
+					? "its broker exited: the command was killed"
+					: "the observer of its system calls exited: the command was killed");
 		else
 			n = asprintf(&text,
 				     "exit status of the command is unknown (init and container disagree)");
@@ -186,7 +193,6 @@ static char *describe(const struct warden *w)
 		break;
 	case EXIT_REASON_CANCELLED:
 	case EXIT_REASON_VIOLATION:
-	case EXIT_REASON_INSPECTION:
 	case EXIT_REASON_DENIED:
 	case EXIT_REASON_OPERATOR:
 	case _EXIT_REASON_MAX:

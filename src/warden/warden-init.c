@@ -51,6 +51,58 @@ static int receive(int fd, struct init_msg *m, int *ret_fd, pid_t *ret_pid)
 	return 1;
 }
 
+static bool has_filter(const struct warden *w)
+{
+	return w->job->filter_fd && *w->job->filter_fd >= 0;
+}
+
+int warden_send_filter(const struct warden *w, struct fault *f)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct init_msg m = { .magic = INIT_PROTO_MAGIC, .type = INIT_MSG_FILTER };
+	struct iovec iov = { &m, sizeof(m) };
+	struct msghdr h = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = control.bytes,
+			    .msg_controllen = sizeof(control.bytes) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+
+	if (!has_filter(w))
+		return 0;
+	*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+			       .cmsg_level = SOL_SOCKET,
+			       .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(c), w->job->filter_fd, sizeof(int));
+	if (sendmsg(w->init_fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(m))
+		return fault_errno(f, errno, "pass the filter to custody-init");
+	return 0;
+}
+
+/* Nothing is executed without the observer: else the record would have a hole without a name. */
+static int on_listener(struct warden *w, const struct init_msg *m, int fd, struct fault *f)
+{
+	int r;
+
+	if (!has_filter(w) || w->phase != WARDEN_CREATING || w->listens)
+		return fault_set(f, EPROTO, "custody-init passed a filter that was not asked for");
+	if (m->value == EBUSY)
+		return fault_set(
+			f, EBUSY,
+			"system calls cannot be observed: another program observes those of custody; "
+			"set \"audit\": { \"trace\": [] } in the profile");
+	if (m->value || fd < 0)
+		return fault_set(f, m->value > 0 ? m->value : EPROTO,
+				 "system calls cannot be observed (%s); set \"audit\": { \"trace\": [] } in "
+				 "the profile",
+				 strerror(m->value > 0 ? m->value : EPROTO));
+	r = w->job->listener(w->job->arg, fd, f);
+	w->listens = r == 0;
+	return r;
+}
+
 static bool has_limit(pid_t pid, int resource, uint64_t want)
 {
 	struct rlimit64 l;
@@ -104,6 +156,8 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 
 	if (w->phase != WARDEN_CREATING)
 		return fault_set(f, EPROTO, "custody-init reported twice");
+	if (has_filter(w) && !w->listens)
+		return fault_set(f, EPROTO, "custody-init did not install the filter that observes");
 	r = proof_compare(m, s->layers, s->profile->optional, w->limits, w->host_ns, w->ret->layers, f);
 	w->ret->proven = true;
 	if (r < 0)
@@ -149,6 +203,8 @@ static int on_message(struct warden *w, const struct init_msg *m, int *fd, struc
 	switch (m->type) {
 	case INIT_MSG_REPORT:
 		return on_report(w, m, fd, f);
+	case INIT_MSG_LISTENER:
+		return on_listener(w, m, *fd, f);
 	case INIT_MSG_EXECED:
 		warden_released(w);
 		warden_send_started(w);

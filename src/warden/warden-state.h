@@ -66,8 +66,9 @@ struct warden {
 	uint64_t host_ns[_INIT_NS_MAX];
 	uint32_t limits; /* LAYER_BIT()s of limits that were read back */
 	struct exit_facts facts;
-	bool side_over;	    /* the job's side is gone */
-	struct fault fault; /* why the set-up failed */
+	bool side_over[WARDEN_SIDES]; /* the job's side is gone */
+	bool listens;		      /* the filter of the job is installed */
+	struct fault fault;	      /* why the set-up failed */
 };
 
 /* warden.c */
@@ -100,6 +101,8 @@ void warden_unblock_signals(struct warden *w);
 
 /* warden-init.c: one message of init, or the end of its socket. */
 void warden_read_init(struct warden *w);
+int warden_send_filter(const struct warden *w,
+		       struct fault *f) _must_check_; /* before init exists: it reads it first */
 void warden_prove_limits(struct warden *w); /* reads back the limits of cgroup and rlimits of init's pid */
 
 /* warden-exec.c: further commands.  N descriptors are polled: the socket and its clients. */
@@ -114,8 +117,8 @@ int warden_join_prove(const struct warden *w, const struct init_msg *report, str
 void warden_join_kill(struct warden *w);
 
 /* warden-side.c */
-struct pollfd warden_side_poll(const struct warden *w);
-void warden_side_step(struct warden *w);
+void warden_side_poll(const struct warden *w, struct pollfd polled[WARDEN_SIDES]);
+void warden_side_step(struct warden *w, const struct pollfd polled[WARDEN_SIDES]);
 void warden_side_drain(struct warden *w); /* the container has ended: messages that are queued */
 
 /* warden-end.c: events for --status-fd, the result. */

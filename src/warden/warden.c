@@ -169,7 +169,7 @@ void warden_expect_end(struct warden *w)
 }
 
 /* clang-format off */
-enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_SIDE, P_EXEC, P_PUMPS = P_EXEC + WARDEN_EXEC_POLLS, P_N = P_PUMPS + 2 * STDIO_PUMPS };
+enum { P_SIGNAL, P_CREATOR, P_CREATOR_END, P_INIT, P_END, P_SIDE, P_EXEC = P_SIDE + WARDEN_SIDES, P_PUMPS = P_EXEC + WARDEN_EXEC_POLLS, P_N = P_PUMPS + 2 * STDIO_PUMPS };
 /* clang-format on */
 
 static int step(struct warden *w, struct fault *f)
@@ -182,7 +182,7 @@ static int step(struct warden *w, struct fault *f)
 	/* A report waits in its socket until the creator is done and the limits are set. */
 	p[P_INIT] = (struct pollfd){ .fd = w->created ? w->init_fd : -1, .events = POLLIN };
 	p[P_END] = (struct pollfd){ .fd = w->init_pidfd, .events = POLLIN };
-	p[P_SIDE] = warden_side_poll(w);
+	warden_side_poll(w, p + P_SIDE);
 	warden_exec_poll(w, p + P_EXEC);
 	for (int i = 0; i < STDIO_PUMPS; i++)
 		pump_poll(&w->io.pump[i], p + P_PUMPS + 2 * i);
@@ -206,8 +206,7 @@ static int step(struct warden *w, struct fault *f)
 		warden_read_init(w);
 	if (p[P_END].revents && w->init_pidfd >= 0)
 		on_end(w);
-	if (p[P_SIDE].revents)
-		warden_side_step(w);
+	warden_side_step(w, p + P_SIDE);
 	warden_exec_step(w, p + P_EXEC);
 	warden_on_time(w);
 	return 0;
@@ -277,7 +276,9 @@ static int spawn(struct warden *w, struct fault *f)
 		return fault_errno(f, errno, "socket of init");
 	w->init_fd = pair[0];
 	cj.init_fd = pair[1];
-	r = creator_spawn(&cj, &w->creator, f);
+	r = warden_send_filter(w, f);
+	if (r == 0)
+		r = creator_spawn(&cj, &w->creator, f);
 	(void)fd_close(pair[1]);
 	stdio_close_child(&w->io);
 	if (r < 0)

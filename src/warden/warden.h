@@ -37,7 +37,9 @@ struct warden_exec_job {
 enum warden_side_state {
 	WARDEN_SIDE_OK,
 	WARDEN_SIDE_OVER_BUDGET, /* the session asked for more than its budget */
+	WARDEN_SIDE_INSPECTED,	 /* inspection found something in what the session sent */
 	WARDEN_SIDE_LOST,	 /* it is gone: the session ends as lost */
+	WARDEN_SIDE_OVER,	 /* it has ended as it should: it has nothing more to say */
 };
 
 struct warden_side {
@@ -45,6 +47,8 @@ struct warden_side {
 	enum warden_side_state (*step)(void *arg); /* never waits */
 	void *arg;
 };
+
+#define WARDEN_SIDES 2 /* the broker, and the observer of system calls */
 
 struct warden_job {
 	const struct runtime_ops *ops;
@@ -58,7 +62,9 @@ struct warden_job {
 	const char *layer_also;		/* counted with it; may be NULL */
 	const int *keep_fd;		/* the creator finds it as CREATOR_KEEP_FD; NULL: none */
 	const int *keep_also;		/* the same, as CREATOR_KEEP_ALSO_FD */
-	const struct warden_side *side; /* NULL: none */
+	const struct warden_side *sides[WARDEN_SIDES]; /* NULL: none */
+	const int *
+		filter_fd; /* custody-init installs this filter and passes its listener; NULL or negative: none */
 
 	/* In the creator, a child: directories, mounts and config of the container (creator.h). */
 	int (*prepare)(void *arg, struct runtime_request *rq, struct fault *f);
@@ -76,6 +82,8 @@ struct warden_job {
 	 * Where there is a cgroup that does the same. May be NULL.
 	 */
 	void (*orphan)(void *arg);
+	/* In the supervisor, with FILTER_FD, before the layers are compared: FD notifies, and stays the caller's. */
+	int (*listener)(void *arg, int fd, struct fault *f);
 	/* In the supervisor, when every layer is proven and right before GO.  Negative: nothing is executed. */
 	int (*release)(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f);
 	/* In the supervisor, once, when the payload was executed.  May be NULL. */

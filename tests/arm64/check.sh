@@ -6,7 +6,7 @@
 #
 # BUILD is the directory of the build; the packages for arm64 are unpacked once into
 # ${XDG_CACHE_HOME:-$HOME/.cache}/custody-check/arm64.  --vm: instead of the unit tests in the emulator a sample of the suites in an
-# emulated machine (tests/vm/run.sh --arch arm64), or the named ones.
+# emulated machine (tests/vm/run.sh --arch arm64, tests/arm64/sample), or all of the named ones.
 # Needs root, and of Debian: crossbuild-essential-arm64 qemu-user debootstrap busybox-static; --vm: qemu-system-arm e2fsprogs.
 set -u
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -28,7 +28,7 @@ build=$(cd "$1" && pwd -P)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/custody-check/arm64
 root=$cache/root
 prefix=/opt/custody-arm64 # in the machine
-number=0 failed=0
+number=0 failed=0 sample=''
 
 result() { # ok|not ok TEXT
 	number=$((number + 1))
@@ -75,7 +75,6 @@ unit_tests() {
 }
 machine() {
 	local line
-	[ ${#suites[@]} -gt 0 ] || suites=(unit arm64 run hook-approve evidence podman)
 	while IFS= read -r line; do
 		case $line in
 		'ok '*) result ok "arm64 machine: ${line#ok * }" ;;
@@ -83,7 +82,7 @@ machine() {
 		1..*) ;;
 		*) echo "# ${line#\# }" ;;
 		esac
-	done < <(ARM64_ROOT=$root VM_CACHE=$cache/vm VM_BUILD=$build VM_MINUTES=${VM_MINUTES:-120} VM_SAMPLE=1 \
+	done < <(ARM64_ROOT=$root VM_CACHE=$cache/vm VM_BUILD=$build VM_MINUTES=${VM_MINUTES:-120} VM_SAMPLE=${VM_SAMPLE:-$sample} \
 		VM_DESTDIR=$build/inst "$src/tests/vm/run.sh" --arch arm64 "$prefix" "${suites[@]}" 2>&1 </dev/null)
 }
 
@@ -94,8 +93,8 @@ step make make -C "$build" -j"${JOBS:-2}"
 if [ "$vm" = 0 ]; then
 	unit_tests
 else
-	# The programs of the suite `unit`.
-	step 'unit tests' make -C "$build" -j"${JOBS:-2}" check TESTS=
+	[ ${#suites[@]} -gt 0 ] || { sample=1 && suites=(arm64 run bundle hook-approve evidence podman unit); }
+	[[ " ${suites[*]} " != *' unit '* ]] || step 'unit tests' make -C "$build" -j"${JOBS:-2}" check TESTS=
 	step install make -C "$build" install DESTDIR="$build/inst"
 	machine
 fi

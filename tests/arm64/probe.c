@@ -161,6 +161,27 @@ static bool can_drop_descriptors(void)
 	return before >= 0 && after == before;
 }
 
+/* Memory that no dump has: MADV_DONTDUMP, in the flags of a mapping. */
+static bool can_exclude_from_dumps(void)
+{
+	char *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), want[32], line[512];
+	FILE *maps = fopen("/proc/self/smaps", "re");
+	bool inside = false, excluded = false;
+
+	if (page == MAP_FAILED || !maps || madvise(page, 4096, MADV_DONTDUMP) < 0)
+		return false;
+	(void)snprintf(want, sizeof(want), "%lx-", (unsigned long)(uintptr_t)page);
+	while (fgets(line, sizeof(line), maps)) {
+		inside = inside || strncmp(line, want, strlen(want)) == 0;
+		if (inside && strncmp(line, "VmFlags:", 8) == 0) {
+			excluded = strstr(line, " dd") != NULL;
+			break;
+		}
+	}
+	(void)fclose(maps);
+	return excluded;
+}
+
 /* clang-format off */
 static const struct { const char *id; bool (*has)(void); } capabilities[] = {
 	{ "emulator-seccomp", can_filter },
@@ -171,6 +192,7 @@ static const struct { const char *id; bool (*has)(void); } capabilities[] = {
 	{ "emulator-ptrace", can_trace },
 	{ "emulator-scm-rights", can_drop_descriptors },
 	{ "emulator-proc-stat", can_read_own_stat },
+	{ "emulator-dontdump", can_exclude_from_dumps },
 	{ "emulator-subreaper", can_adopt },
 	{ "emulator-statx-mount", can_tell_mounts },
 };

@@ -24,19 +24,24 @@ start_containerd() {
 	ctr -n default images import "$SUITE/box-oci.tar" >/dev/null
 	ctr -n k8s.io images import "$SUITE/box-oci.tar" >/dev/null
 }
+containerd_major() {
+	containerd --version | sed 's/.* v\{0,1\}\([0-9]*\)\.[0-9].*/\1/'
+}
 configure_containerd() {
-	local shipped=$HERE/../../contrib/containerd/custody.toml cri=io.containerd.grpc.v1.cri
-	if [ "$(containerd --version | sed 's/.* v\{0,1\}\([0-9]*\)\.[0-9].*/\1/')" = 1 ] || [ "${CONTAINERD_CONFIG:-3}" = 2 ]; then
+	local shipped=$HERE/../../contrib/containerd/custody.toml cri=io.containerd.grpc.v1.cri cni="bin_dir = \"$SUITE/cni\""
+	if [ "$(containerd_major)" = 1 ] || [ "${CONTAINERD_CONFIG:-3}" = 2 ]; then
 		sed "s|/usr/bin/custody-runtime|$HANDLER|" "$shipped"
 		printf '[plugins."%s"]\nsandbox_image = "box.local/box:latest"\n' "$cri"
 	else
 		cri=io.containerd.cri.v1.runtime
 		sed "s|/usr/bin/custody-runtime|$HANDLER|; s/^version = 2$/version = 3/; s/io\.containerd\.grpc\.v1\.cri/$cri/" "$shipped"
+		# containerd 2.1 warns of the other name in each output of ctr.
+		cni="bin_dirs = [\"$SUITE/cni\"]"
 		printf '[plugins."%s".pinned_images]\nsandbox = "box.local/box:latest"\n[plugins."%s"]\n' io.containerd.cri.v1.images "$cri"
 	fi
 	# Not every root may lower the score of a process.
 	printf '%s\n' 'restrict_oom_score_adj = true' 'disable_apparmor = true'
-	printf '[plugins."%s".cni]\nbin_dir = "%s"\n' "$cri" "$SUITE/cni"
+	printf '[plugins."%s".cni]\n%s\n' "$cri" "$cni"
 }
 # add_network: a plug-in that answers as if it had configured a network, for pods with a network namespace of their own.
 add_network() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# exec into governed containers of podman or docker: asked, denied, allowed, approved, tightened, recorded; health checks.
+# exec into governed containers of podman or docker: asked, denied, allowed, approved, tightened, recorded.
 # shellcheck disable=SC2016 # scripts for the inside
 load lib.bash
 load docker.bash
@@ -11,9 +11,9 @@ teardown_file() { governed_teardown_file; }
 setup() { governed_setup; }
 teardown() { governed_teardown; }
 
-# up [OPTION...]: a running container whose start needed no question, in a lane that asks for commands from then on.
+# up: a running container whose start needed no question, in a lane that asks for commands from then on.
 up() {
-	"$ENGINE" run -d --name box1 -v "$SUITE/volume:/volume" "$@" box sh -c 'trap "exit 0" TERM; while :; do sleep 0.2; done'
+	"$ENGINE" run -d --name box1 -v "$SUITE/volume:/volume" box sh -c 'trap "exit 0" TERM; while :; do sleep 0.2; done'
 	asks
 }
 has_ended() { # NUMBER
@@ -21,9 +21,6 @@ has_ended() { # NUMBER
 }
 has_started() { # NUMBER
 	[ "$(records exec.start)" -eq "$1" ]
-}
-is_healthy() {
-	[ "$(docker inspect -f '{{.State.Health.Status}}' box1)" = healthy ]
 }
 
 @test "GOV-15: a command is asked, the line that approves it is on the caller's terminal; approved it runs once (sample)" {
@@ -74,49 +71,6 @@ is_healthy() {
 	is "$inside" "$output"
 	has $'NoNewPrivs:\t1' $'Seccomp:\t2'
 	until_ok has_ended 2
-}
-@test "GOV-15: docker's health check belongs to the container; nothing else does" {
-	[ "$ENGINE" = docker ] || skip 'podman keeps health checks in its database'
-	"$ENGINE" run -d --name box1 --health-cmd 'echo fine' --health-interval 1s -u 7 -w /tmp box sleep 100
-	asks
-	until_ok is_healthy
-	is custody.exec.allow "$(last exec.intent .d.approval.by)"
-	is '["/bin/sh","-c","echo fine"]' "$(last exec.intent '.d.command | tostring')"
-	run docker exec -u 0 box1 /bin/sh -c 'echo fine'
-	assert_denied
-	run docker exec -e LD_PRELOAD=/tmp/x box1 /bin/sh -c 'echo fine'
-	assert_denied
-	run docker exec box1 /bin/sh -c 'echo fine; id'
-	assert_denied
-}
-@test "GOV-9: docker's health check is part of the digest" {
-	[ "$ENGINE" = docker ] || skip 'podman keeps health checks in its database'
-	asks
-	run docker run --rm --health-cmd 'echo fine' box true
-	assert_denied
-	first=$CUSTODY_REQUEST
-	run docker run --rm --health-cmd 'echo fine' box true
-	assert_denied
-	is "$first" "$CUSTODY_REQUEST"
-	run docker run --rm --health-cmd 'echo other' box true
-	assert_denied
-	[ "$CUSTODY_REQUEST" != "$first" ]
-}
-@test "GOV-15: podman's health check is asked, and runs if custody.exec.allow names it" {
-	[ "$ENGINE" = podman ] || skip 'docker of Debian 12 has no --annotation'
-	up --health-cmd 'echo fine'
-	run podman healthcheck run box1
-	[ "$status" -ne 0 ]
-	is '["/bin/sh","-c","echo fine"]' "$(last exec.refused '.d.command | tostring')"
-	podman rm -f -t 0 box1
-	allows
-	up --health-cmd 'echo fine' -u 7 -w /tmp --annotation "$(podman_field 'custody.exec.allow=[["/bin/sh","-c","echo fine"]]')"
-	run podman healthcheck run box1
-	is 0 "$status"
-	until_ok has_ended 1
-	is custody.exec.allow "$(last exec.intent .d.approval.by)"
-	run podman exec -u 0 box1 /bin/sh -c 'echo fine'
-	assert_denied
 }
 @test "GOV-15: a terminal, a detached command, and the end of the container" {
 	up

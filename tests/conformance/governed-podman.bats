@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Governed containers of podman: annotations, hooks, conmon, lanes and profiles.
+# Governed containers of podman: annotations, hooks, conmon, lanes, profiles, mapped ids and health checks.
 # shellcheck disable=SC2016 # scripts for the inside
 load lib.bash
 load docker.bash
@@ -36,7 +36,7 @@ mark() { # [OPTION...]
 	assert_denied
 	approve --uses 9
 	mark --annotation a=b
-	mark --annotation a=b --annotation custody.wait=0s
+	mark --annotation a=b --annotation custody.wait=1s
 	is 2 "$(marks)"
 	mark --annotation a=c
 	assert_denied
@@ -86,6 +86,27 @@ mark() { # [OPTION...]
 	run podman --runtime-flag profile=open run --rm -v "$SUITE/volume:/volume" --network host box sh -c 'echo ran >>/volume/mark'
 	is 2 "$(marks)"
 }
+@test "GOV-9: --uidmap: the image is identified by its layers, with podman 5 as well, and a grant counts as often as it says" {
+	asks
+	mapped box
+	assert_denied
+	approve --uses 2
+	mapped box
+	mapped box
+	is 2 "$(records session.start)"
+	echo more >"$SUITE/more"
+	podman create --name made box true
+	podman cp "$SUITE/more" made:/more
+	podman commit -q made changed
+	podman rm made
+	mapped changed
+	assert_denied
+	has 'image: was'
+	is 2 "$(records session.start)"
+}
+mapped() { # IMAGE
+	run podman run --rm --uidmap 0:200000:65536 --gidmap 0:200000:65536 "$1" true
+}
 @test "GOV-9: hooks of a hooks directory are in the subject" {
 	mkdir -p "$SUITE/hooks"
 	printf '#!/bin/sh\ncat >/dev/null\n' >"$SUITE/hook"
@@ -104,9 +125,8 @@ mark() { # [OPTION...]
 	run podman --runtime-flag lane=prod --runtime-flag allow-prod run --rm box true
 	[ "$status" -ne 0 ]
 	has "lane 'prod' needs both" 'missing: CUSTODY_ALLOW_PROD'
-	# podman's own environment is not that of the runtime.
-	CUSTODY_ALLOW_PROD=1 run podman --runtime-flag lane=prod --runtime-flag allow-prod run --rm box true
-	[ "$status" -ne 0 ]
+	CUSTODY_ALLOW_PROD=1 run podman run --rm box true
+	is 0 "$status"
 	conmon_has 'CUSTODY_ALLOW_PROD=1'
 	run podman --runtime-flag lane=prod run --rm box true
 	[ "$status" -ne 0 ]
@@ -115,7 +135,23 @@ mark() { # [OPTION...]
 	run podman --runtime-flag lane=prod --runtime-flag allow-prod run --rm box echo hello
 	is hello "$output"
 	is 1 "$(records session.end --lane prod)"
-	is 0 "$(records session.start)"
+	is 1 "$(records session.start)"
+}
+@test "LANE-3: podman 5 gives the runtime its caller's CUSTODY_ALLOW_PROD, podman 4 does not" {
+	CUSTODY_ALLOW_PROD=1 run podman --runtime-flag lane=prod --runtime-flag allow-prod run --rm box true
+	if [[ $(podman --version) == *' version 4.'* ]]; then
+		[ "$status" -ne 0 ]
+		has 'missing: CUSTODY_ALLOW_PROD'
+		[ ! -e "$STATE/prod" ]
+	else
+		# The person who starts podman has given both keys, as for custody run.
+		is 0 "$status"
+		is 1 "$(records session.end --lane prod)"
+		last lane.override .d.lane --lane prod | grep -qx prod
+	fi
+	run podman --runtime-flag lane=prod --runtime-flag allow-prod run --rm box true
+	[ "$status" -ne 0 ]
+	has 'missing: CUSTODY_ALLOW_PROD'
 }
 conmon_has() { # VARIABLE=VALUE...
 	local list
@@ -148,4 +184,27 @@ conmon_has() { # VARIABLE=VALUE...
 }
 one_end() {
 	[ "$(records session.end)" -eq 1 ]
+}
+@test "GOV-15: podman's health check is asked, and runs if custody.exec.allow names it" {
+	checked
+	asks
+	run podman healthcheck run box1
+	[ "$status" -ne 0 ]
+	is '["/bin/sh","-c","echo fine"]' "$(last exec.refused '.d.command | tostring')"
+	podman rm -f -t 0 box1
+	allows
+	checked -u 7 -w /tmp --annotation "$(podman_field 'custody.exec.allow=[["/bin/sh","-c","echo fine"]]')"
+	asks
+	run podman healthcheck run box1
+	is 0 "$status"
+	until_ok has_ended 1
+	is custody.exec.allow "$(last exec.intent .d.approval.by)"
+	run podman exec -u 0 box1 /bin/sh -c 'echo fine'
+	assert_denied
+}
+checked() { # [OPTION...]
+	podman run -d --name box1 --health-cmd 'echo fine' "$@" box sh -c 'trap "exit 0" TERM; while :; do sleep 0.2; done'
+}
+has_ended() { # NUMBER
+	[ "$(records exec.end)" -eq "$1" ]
 }

@@ -189,16 +189,18 @@ mark_status() {
 	is $'NoNewPrivs:1\nSeccomp:2' "$(tr -d '\t' <<<"$output")"
 	is 3 "$(records session.end)"
 }
-@test "ISO-14: both switches off: no warden beside a container, the engine's text as it is" {
+@test "ISO-14: both switches off: no warden beside a container, the engine's text as it is but for ociVersion" {
+	local version
 	configure '{"sandbox":{"enabled":false},"security_profile":"off"}'
 	rm -rf "${STATE:?}"/* /run/custody
 	background one
 	is '' "$(wardens)"
-	# The engine's file, and libcrun's copy of what it got.
+	# The engine's file, and libcrun's copy of what it got.  libcrun 1.8.1 accepts no version above 1.0: podman 5 and docker 26 write 1.2.
+	version='s/"ociVersion": ?"[^"]*" *//'
 	find /run /var/lib/containers /var/lib/docker -path "*$("$ENGINE" inspect -f '{{.Id}}' one)*/config.json" \
-		-exec sha256sum {} + >"$SUITE/texts"
+		-exec sh -c 'for file; do sed -E "$0" "$file" | sha256sum; done' "$version" {} + >"$SUITE/texts"
 	[ "$(wc -l <"$SUITE/texts")" -ge 2 ]
-	is 1 "$(cut -d ' ' -f 1 "$SUITE/texts" | sort -u | wc -l)"
+	is 1 "$(sort -u "$SUITE/texts" | wc -l)"
 	run "$ENGINE" exec one echo hello
 	is hello "$output"
 	is '' "$(ls "$STATE")"

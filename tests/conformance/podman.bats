@@ -421,14 +421,9 @@ danger_of() {
 }
 @test "podman run --uidmap: a user namespace (sample)" {
 	run podman run --rm --uidmap 0:200000:65536 --gidmap 0:200000:65536 box cat /proc/self/uid_map
-	if governed && [[ $(podman --version) != *' version 4.'* ]]; then
-		# The layers of such a root are not identified with podman 5.
-		has 'level B needs approval'
-	else
-		[[ $output =~ 0[[:space:]]+200000[[:space:]]+65536 ]]
-		run podman run --rm --uidmap 0:200000:65536 --gidmap 0:200000:65536 box sh -c 'id -u; touch /tmp/f; stat -c %u /tmp/f'
-		is "$(printf '0\n0')" "$output"
-	fi
+	[[ $output =~ 0[[:space:]]+200000[[:space:]]+65536 ]]
+	run podman run --rm --uidmap 0:200000:65536 --gidmap 0:200000:65536 box sh -c 'id -u; touch /tmp/f; stat -c %u /tmp/f'
+	is "$(printf '0\n0')" "$output"
 }
 @test "podman cp: in and out (sample)" {
 	copies_in_and_out c

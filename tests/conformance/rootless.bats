@@ -26,9 +26,12 @@ setup_file() {
 	mount --make-shared /
 	podman import -q "$SUITE/box.tar" box
 }
-podman() {
+as_tester() {
 	(cd /run/tester && exec setpriv --reuid $USER_ID --regid $USER_ID --clear-groups env -i PATH="$PATH" HOME=/run/tester \
-		XDG_RUNTIME_DIR="/run/user/$USER_ID" TERM=xterm PODMAN_IGNORE_CGROUPSV1_WARNING=1 "$(type -P podman)" "$@")
+		XDG_RUNTIME_DIR="/run/user/$USER_ID" TERM=xterm PODMAN_IGNORE_CGROUPSV1_WARNING=1 "$@")
+}
+podman() {
+	as_tester "$(type -P podman)" "$@"
 }
 teardown() {
 	podman rm -fa -t 0 >/dev/null
@@ -108,4 +111,18 @@ state_is_empty() {
 	pid=$(pid_of one)
 	podman rm -f -t 0 one
 	[ ! -d "/proc/$pid" ]
+}
+@test "ISO-8: rootless podman run: a broker inside of podman's user namespace (sample)" {
+	local own=/run/tester/.config/custody
+	as_tester mkdir -p "$own/profiles"
+	echo '{"sandbox": {"enabled": true}}' >"$own/custody.json"
+	jq -n '{schema: 1, name: "tools", extends: "container", broker: {tools: ["ping"]}}' >"$own/profiles/tools.json"
+	chown -R $USER_ID "$own"
+	run podman --runtime-flag profile=tools run --rm box sh -c 'stat -c "%a %u" /run/custody /run/custody/token; /run/custody/custody-call ping'
+	has '700 0' '400 0' '"pong"'
+	is 0 "$status"
+	# A user namespace of the container's own, below podman's.
+	run podman --runtime-flag profile=tools run --rm --user 1000 --uidmap 0:1:2000 box sh -c 'stat -c "%a %u" /run/custody /run/custody/token; /run/custody/custody-call ping'
+	has '700 1000' '400 1000' '"pong"'
+	rm -r "$own"
 }

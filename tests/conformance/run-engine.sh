@@ -48,7 +48,7 @@ export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 inside=()
 files=("$here/$suite.bats")
 [ "$suite" != governed-cri ] || files+=("$here/governed-cri-exec.bats")
-for part in end kill "$engine" exec update; do
+for part in end kill "$engine" exec update broker; do
 	[ "$suite" != governed ] || [ ! -e "$here/governed-$part.bats" ] || files+=("$here/governed-$part.bats")
 done
 [ "$engine" != systemd ] || inside=("$here/systemd.sh")

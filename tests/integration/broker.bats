@@ -17,13 +17,6 @@ teardown() {
 	custody_teardown
 }
 
-# as_user: from here on an ordinary user.
-as_user() {
-	custody_teardown
-	suite_setup_user
-	prepare
-}
-
 prepare() {
 	export NO_COLOR=1
 	DONE=$CUSTODY_HOME/done
@@ -50,10 +43,6 @@ profile() {
 	suite_profile tools "$(jq -n --args '{broker: {tools: $ARGS.positional},
 		enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}' "$@")"
 	own "$PROFILE" "$CUSTODY_HOME/work" "$DONE"
-}
-
-own() {
-	[ "${#CUSTODY_AS[@]}" -eq 0 ] || [ "$(id -u)" -ne 0 ] || chown -R "$SUITE_UID:$SUITE_UID" "$@"
 }
 
 # inside [OPTIONS] PYTHON: runs it with the client of the tests; $output and $stderr.
@@ -610,6 +599,32 @@ assert call("use", {"x": open("planted").read()}) == ""'
 	[ "$(jq -r .text "$CUSTODY_ROOT"/sandbox/sessions/*/notes.ndjson)" = a ]
 }
 
+@test "ISO-9: many requests at once have their answers and records in order, also without a delay" {
+	SANDBOX='{"timing_min_delay_ms": 0}' tools
+	inside 'from socket import SHUT_WR
+s = connect()
+lines = []
+for i in range(100):
+    lines += [line("ping"), line("note.write", {"text": str(i)}) if i % 10 == 0 else line("nothing"), line("ping")]
+s.sendall(b"".join(lines[:-1]) + lines[-1][:20])
+s.sendall(lines[-1][20:])
+s.shutdown(SHUT_WR)
+text = b""
+while part := s.recv(65536):
+    text += part
+replies = [json.loads(x) for x in text.splitlines()]
+for i in range(0, 300, 3):
+    assert [r.get("data", r.get("code")) for r in replies[i:i + 3:2]] == ["pong", "pong"]
+    assert replies[i + 1]["ok"] == (i % 30 == 0)
+assert sum(r["ok"] for r in replies) == 210 and len(replies) == 300'
+	assert_status 0
+	[ "$(records tool.call .d.call | jq -s '. == [range(1; 211)]')" = true ]
+	[ "$(records tool.result .d.call | jq -s '. == [range(1; 211)]')" = true ]
+	[ "$(records tool.refused | wc -l)" -eq 90 ]
+	[ "$(jq -r .text "$CUSTODY_ROOT/sandbox/sessions/$(custody_result .session)/notes.ndjson" | tr '\n' ' ')" = '0 10 20 30 40 50 60 70 80 90 ' ]
+	"$CUSTODY" ledger verify
+}
+
 @test "ISO-9: a call that cannot be recorded is not made" {
 	tools "$(tool act "[\"/bin/touch\",\"$DONE/acted\"]")"
 	profile act ping
@@ -619,6 +634,7 @@ assert call("use", {"x": open("planted").read()}) == ""'
 		print("ready", flush=True)
 		input()
 		print(call("act"))
+		print(call("ping"))
 	EOF
 	cp "$CUSTODY_HOME/script" "$CUSTODY_HOME/work/script.py"
 	"$CUSTODY" run --profile "$PROFILE" -- python3 -B script.py <"$CUSTODY_HOME/go" >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" &
@@ -631,10 +647,10 @@ assert call("use", {"x": open("planted").read()}) == ""'
 	: >"$segment"
 	echo >&"$go"
 	exec {go}>&-
-	wait_until grep -q '\[' "$CUSTODY_HOME/out"
+	wait_until eval '[ "$(wc -l <"$CUSTODY_HOME/out")" -eq 3 ]'
 	cat "$CUSTODY_HOME/kept" >"$segment"
 	wait $RUN_PID || true
-	grep -qF "['ledger']" "$CUSTODY_HOME/out"
+	[ "$(grep -cxF "['ledger']" "$CUSTODY_HOME/out")" -eq 2 ]
 	[ ! -e "$DONE/acted" ]
 }
 

@@ -171,9 +171,9 @@ colours_are_gits() {
 	[[ $output != *"+299999"* && $output != *"Broken pipe"* && ${output#*LEFT} != *"+"* ]]
 	PAGER='cat >/dev/null; exit 3' on_terminal -- diff
 	[ "$status" -eq 0 ]
-	# The keys are the pager's.
+	# The keys are the pager's.  The line end ends its read also where the signal comes just before that call.
 	PAGER='trap "echo CAUGHT; exit" INT; head -n 1; echo READY; while :; do read -r x </dev/tty; done' \
-		on_terminal expect:READY 'send:\x03' expect:CAUGHT -- diff
+		on_terminal expect:READY 'send:\x03\n' expect:CAUGHT -- diff
 	[ "$status" -eq 0 ]
 }
 

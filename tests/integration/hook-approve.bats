@@ -77,7 +77,7 @@ request() { # the id of the only request
 }
 
 level_a() {
-	local before after
+	local before after ended
 	before=$(records session.end)
 	runtime_run "$RUNTIME" "$BUNDLE"
 	assert_status 3
@@ -85,7 +85,10 @@ level_a() {
 	after=$(records session.end)
 	[ "$after" -eq $((before + 1)) ]
 	[ "$(last session.intent '[.d.approval.level, .d.action, .d.profile] | join(" ")')" = '"A create plain"' ]
-	[ "$(last session.end '[.d.reason, .d.code] | join(" ")')" = '"exited 3"' ]
+	ended=$(last session.end '[.d.reason, .d.code] | join(" ")')
+	# Before Linux 6.15 the status is lost if the runtime reaps first (docs/design/hooks.md, "end"): seen in an emulated machine.
+	[ "$ended" = '"exited 3"' ] || { [[ $ended == '"lost'* ]] && [ "$(printf '%s\n' "$(uname -r)" 6.15 | sort -V | head -n 1)" != 6.15 ]; } ||
+		custody_fail "$ended"
 	[ "$(last session.start .session)" = "$(last session.end .session)" ]
 	[ -z "$(ls "$CUSTODY_ROOT/sandbox/open")" ]
 	whole

@@ -94,6 +94,18 @@ inside" ]
 	[ "$(review diff "$(session)" --stat many/7 | tail -n 1)" = "2 changes, 1 line added, 0 removed" ]
 }
 
+@test "diff: --stat of very many changes has sizes, and --lines counts" {
+	custody_run -- sh -c 'mkdir many; cd many; seq 1 10001 | split -l 1 -a 4; printf 123456 >../text'
+	assert_status 0
+	review diff "$(session)" --stat >"$CUSTODY_HOME/stat"
+	[ "$(grep -cE '^added     many/x.... \| 0 -> [2-6] bytes$' "$CUSTODY_HOME/stat")" -eq 10001 ]
+	grep -xE 'modified  text \| [0-9]+ -> 6 bytes' "$CUSTODY_HOME/stat"
+	[ "$(tail -n 1 "$CUSTODY_HOME/stat")" = "10003 changes; lines are counted only up to 10000 changes: name PATHs, or add --lines" ]
+	[ "$(review diff "$(session)" --stat many/xaaaa | tail -n 1)" = "2 changes, 1 line added, 0 removed" ]
+	[ "$(review diff "$(session)" --stat --lines | grep -c '^added     many/x.... | +1 -0$')" -eq 10001 ]
+	[ "$(review diff "$(session)" --json | jq '[.changes[] | select(.lines_added == 1)] | length')" -ge 10001 ]
+}
+
 @test "diff: control sequences in names and contents are escaped" {
 	custody_run -- sh -c 'printf "a\033[2Jb\n" >"$(printf "n\033[31m")"; printf "\\342\\200\\256txt\n" >>text'
 	assert_status 0

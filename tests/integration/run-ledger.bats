@@ -73,7 +73,7 @@ on_small_disk() {
 		.agent == "bob" and .worker == "w7" and (.d.pid > 1) and (.d.layers | index("seccomp=proven"))'
 	records 'select(.k == "session.end")' | jq -e '
 		.status == "abnormal" and .agent == "bob" and .worker == "w7" and .d.reason == "exited" and .d.source == "init"
-		and .d.code == 3 and .d.abnormal == true and .d.wall_ms >= 0 and .d.audit.records == 3 and (.d.audit.head | length == 64)'
+		and .d.code == 3 and .d.abnormal == true and .d.wall_ms >= 0 and .d.audit.records >= 3 and (.d.audit.head | length == 64)'
 	[ "$(custody_result .session)" = "$(records .session | sed 1d | tr -d '"' | sort -u)" ]
 	whole
 }
@@ -102,10 +102,12 @@ on_small_disk() {
 }
 
 @test "run: the session's own chain is anchored in its end, and can be checked against it" {
-	start own -- sleep 1000
+	# Without records of what the command executes, which may still come.
+	echo '{"schema":1,"name":"p","extends":"offline","audit":{"trace":[]}}' >"$CUSTODY_HOME/p.json"
+	start own -p "$CUSTODY_HOME/p.json" -- sleep 1000
 	cp "$CUSTODY_ROOT/sandbox/sessions/$SESSION/audit.ndjson" "$CUSTODY_HOME/audit.ndjson"
-	[ "$(jq -r .k "$CUSTODY_HOME/audit.ndjson" | paste -sd ' ')" = "session.intent session.start" ]
-	[ "$(jq -r .seq "$CUSTODY_HOME/audit.ndjson" | paste -sd ' ')" = "0 1" ]
+	[ "$(jq -r 'select(.k | startswith("session.")) | .k' "$CUSTODY_HOME/audit.ndjson" | paste -sd ' ')" = "session.intent session.start" ]
+	jq -es '[.[].seq] == [range(length)]' "$CUSTODY_HOME/audit.ndjson"
 	run "$CUSTODY" ledger verify "$CUSTODY_HOME/audit.ndjson"
 	assert_status 4
 	kill -9 "$PID"
@@ -162,7 +164,9 @@ on_small_disk() {
 			return 0;
 		}
 	C
-	CUSTODY_LIBEXEC=$CUSTODY_HOME/libexec custody_run -- echo RAN
+	# It takes no filter for what would be observed.
+	echo '{"schema":1,"name":"p","extends":"offline","audit":{"trace":[]}}' >"$CUSTODY_HOME/p.json"
+	CUSTODY_LIBEXEC=$CUSTODY_HOME/libexec custody_run -p "$CUSTODY_HOME/p.json" -- echo RAN
 	assert_status 125
 	[[ $output != *RAN* ]]
 	[ "$(tail -n 1 "$SEG" | jq -r .d.refused)" = layer ]
@@ -328,7 +332,7 @@ on_small_disk() {
 	assert_status 0
 	[ "$(kinds "$SESSION")" = "session.intent session.start session.end" ]
 	jq -c --arg s "$SESSION" 'select(.session == $s and .k == "session.end")' "$SEG" | jq -e '.agent == "bob" and .worker == "w7"
-		and .d.reason == "lost" and .d.source == "sweep" and .d.code == 125 and .d.abnormal and .d.audit.records == 2'
+		and .d.reason == "lost" and .d.source == "sweep" and .d.code == 125 and .d.abnormal and .d.audit.records >= 2'
 	custody_run -- true
 	[ "$(kinds "$SESSION")" = "session.intent session.start session.end" ]
 	whole
@@ -357,7 +361,7 @@ on_small_disk() {
 	rm -rf "$CUSTODY_ROOT/run"
 	custody_run -- true
 	[ "$(kinds "$SESSION")" = "session.intent session.start session.end" ]
-	[ "$(jq -r --arg s "$SESSION" 'select(.session == $s and .k == "session.end") | "\(.agent) \(.d.reason) \(.d.audit.records)"' "$SEG")" = "bob lost 2" ]
+	[ "$(jq -r --arg s "$SESSION" 'select(.session == $s and .k == "session.end") | "\(.agent) \(.d.reason) \(.d.audit.records >= 2)"' "$SEG")" = "bob lost true" ]
 	whole
 }
 

@@ -578,7 +578,7 @@ forge() {
 		echo $?
 		"$CUSTODY" sessions --all --json | jq -r ".sessions[] | \"\(.state) \(.exit.reason) \(.exit.code)\""
 		find "$CUSTODY_ROOT/run/sessions" -mindepth 1
-		find "$CUSTODY_ROOT/sandbox/sessions" -name audit.ndjson -o -name w'
+		find "$CUSTODY_ROOT/sandbox/sessions" -name w'
 	run unshare -m sh -c "$script" sh
 	assert_status 0
 	[ "$output" = $'3\nended exited 3' ] || custody_fail "$output"

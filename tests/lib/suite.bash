@@ -51,6 +51,18 @@ suite_setup_user() {
 	[ -z "${SUITE_UNGOVERNED:-}" ] || suite_ungoverned
 }
 
+# as_user: from here on an ordinary user, with what the suite's own function `prepare` makes.
+as_user() {
+	custody_teardown
+	suite_setup_user
+	prepare
+}
+
+# own PATH...: they belong to the user of the test.
+own() {
+	[ "${#CUSTODY_AS[@]}" -eq 0 ] || [ "$(id -u)" -ne 0 ] || chown -R "$SUITE_UID:$SUITE_UID" "$@"
+}
+
 # stderr_rest: $stderr without the line about limits for which this host gives the user no cgroup.
 stderr_rest() {
 	grep -vE '^custody: without [a-z, -]*-limit: ' <<<"$stderr" || true

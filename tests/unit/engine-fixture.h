@@ -23,6 +23,7 @@ struct engine_fixture {
 	struct profile *profile;
 	unsigned int preserved;
 	bool no_cgroup;
+	const struct jdoc *broker; /* NULL: none */
 	struct digest_key key;
 	struct fault f;
 	struct engine_container c;
@@ -115,6 +116,8 @@ static inline int engine_try_as(struct engine_fixture *x, const char *text, cons
 		.home = "/home/ann",
 		.preserved = x->preserved,
 		.no_cgroup = x->no_cgroup,
+		.broker = x->broker,
+		.broker_source = "/run/custody",
 		.isolate = isolate,
 	};
 

@@ -30,6 +30,7 @@ static char *fixture_copies[] = { S("/etc/localtime"), NULL };
 static char *fixture_hide[] = { S("/work/.git"), NULL };
 static char *fixture_allow[] = { S("keyctl"), NULL };
 static char *fixture_deny[] = { S("ptrace"), NULL };
+static char *fixture_trace[] = { S("exec"), S("denied"), NULL };
 static char *fixture_danger[] = { S("rw-home"), NULL };
 
 /* clang-format off */
@@ -52,6 +53,7 @@ static inline struct profile fixture_plain_profile(void)
 {
 	return (struct profile){
 		.process_init = true,
+		.audit_trace = fixture_trace,
 		.limit_memory = 1 << 20,
 		.limit_pids = 7,
 		.limit_cpu_percent = 150,

@@ -7,6 +7,7 @@
 #include "broker/broker-decide.h"
 #include "broker/broker-peer.h"
 #include "broker/broker-request.h"
+#include "broker/broker-credential.h"
 #include "broker/broker-token.h"
 #include "call/call-reply.h"
 
@@ -143,6 +144,25 @@ static void ISO_9_levels_above_A_need_an_approval(void)
 	CHECK(broker_decide(&tools, &values, &call, &none, NULL).step == BROKER_ALLOWED);
 }
 
+static void ISO_8_the_token_is_hidden_wherever_it_is_in_a_text(void)
+{
+	char token[BROKER_TOKEN_SIZE], other[BROKER_TOKEN_SIZE], text[4 * BROKER_TOKEN_SIZE],
+		wanted[4 * BROKER_TOKEN_SIZE];
+	static const char stars[] = "****************************************************************";
+	struct digest hash, hash2;
+
+	CHECK(broker_token_make(token, &hash, NULL) == 0 && broker_token_make(other, &hash2, NULL) == 0);
+	(void)snprintf(text, sizeof(text), "x=%s;%s abc%sdef", other, token, token);
+	(void)snprintf(wanted, sizeof(wanted), "x=%s;%s abc%sdef", other, stars, stars);
+	broker_token_hide(&hash, text);
+	CHECK(strcmp(text, wanted) == 0);
+	(void)snprintf(text, sizeof(text), "%.63s", token);
+	broker_token_hide(&hash, text);
+	CHECK(strncmp(text, token, 63) == 0);
+	broker_token_hide(&hash, token);
+	CHECK(strcmp(token, stars) == 0);
+}
+
 static void ISO_8_only_the_token_itself_is_the_token(void)
 {
 	char token[BROKER_TOKEN_SIZE], other[BROKER_TOKEN_SIZE], longer[BROKER_TOKEN_SIZE + 1];
@@ -202,6 +222,23 @@ static void ISO_8_only_one_shape_is_a_request(void)
 	for (int i = 0; i < 21; i++)
 		strbuf_puts(&deep, "}");
 	CHECK(!deep.broken && parse_request(deep.text, deep.len) < 0);
+}
+
+static bool names_own_cgroup(const char *name, bool shared)
+{
+	const struct broker_peers_of of = { .init = getpid(), .cgroup = name, .pid_shared = shared };
+	struct broker_peers p;
+	const bool ok = broker_peers_init(&p, &of, NULL) == 0;
+
+	broker_peers_done(&p);
+	return ok;
+}
+
+/* This process has neither a pid namespace nor a cgroup of the test's own. */
+static void ISO_8_a_session_without_a_cgroup_and_a_pid_namespace_has_no_broker(void)
+{
+	CHECK(!names_own_cgroup("/custody-none", false));
+	CHECK(!names_own_cgroup("/custody-none", true));
 }
 
 static void ISO_8_a_peer_is_in_the_sessions_cgroup_or_below(void)
@@ -293,19 +330,14 @@ static void LANE_6_a_tool_of_the_other_lane_is_refused(void)
 
 static void ISO_9_a_tool_that_custody_cannot_govern_is_refused_by_name(void)
 {
-	static const char *const reserved[] = { "\"git.push\"", "\"git.fetch\"", "\"git.diff\"", "\"rest\"" };
 	_cleanup_fault_ struct fault f = { 0 };
 
 	CHECK(resolve(DECLARED(",\"export\":true"), PROFILE("\"t\""), LANE_SANDBOX, NULL, &f) == -ENOTSUP);
 	CHECK(strstr(fault_text(&f), "'t'") && strstr(fault_text(&f), "export"));
 	CHECK(resolve("{}", PROFILE("\"t\""), LANE_SANDBOX, NULL, NULL) == -ENOENT);
-	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++) {
-		_cleanup_free_ char *profile = NULL;
-
-		CHECK(asprintf(&profile, "{\"schema\":1,\"name\":\"p\",\"broker\":{\"tools\":[%s]}}",
-			       reserved[i]) > 0);
-		CHECK(resolve("{}", profile, LANE_SANDBOX, NULL, NULL) == -ENOTSUP);
-	}
+	/* A git tool without a remote of its lane could reach nothing. */
+	CHECK(resolve("{}", PROFILE("\"git.push\""), LANE_SANDBOX, NULL, NULL) == -ENOENT);
+	CHECK(resolve("{}", PROFILE("\"git.fetch\""), LANE_SANDBOX, NULL, NULL) == -ENOENT);
 	/* A declared tool must not take the name of a built-in one. */
 	CHECK(resolve("{\"broker\":{\"tools\":[{\"name\":\"ping\",\"exec\":[\"/bin/true\"],\"level\":\"A\","
 		      "\"network\":\"test\"}]}}",
@@ -315,12 +347,95 @@ static void ISO_9_a_tool_that_custody_cannot_govern_is_refused_by_name(void)
 		      PROFILE("\"t\""), LANE_SANDBOX, NULL, NULL) == -EINVAL);
 }
 
+static void ISO_12_a_declaration_names_credentials_by_their_variables(void)
+{
+	static const char *const bad[] = { DECLARED(",\"credentials\":[\"gh\"]"),
+					   DECLARED(",\"credentials\":[\"A=\"]"),
+					   DECLARED(",\"credentials\":[\"A=.gh\"]"),
+					   DECLARED(",\"credentials\":[\"A=g/h\"]"),
+					   DECLARED(",\"credentials\":[\"1A=gh\"]"),
+					   DECLARED(",\"credentials\":[\"PATH=gh\"]"),
+					   DECLARED(",\"credentials\":[\"CUSTODY_TOOL=gh\"]"),
+					   DECLARED(",\"credentials\":[\"A=gh\",\"A=gl\"]"),
+					   DECLARED(",\"credentials\":[\"A=gh\"],\"env\":[\"A\"]"),
+					   DECLARED(",\"credentials\":{\"A\":\"gh\"}") };
+	static const char good[] =
+		DECLARED(",\"credentials\":[\"A=gh\",\"AB=gh\"],\"env\":[\"B\"],\"read\":true");
+	struct broker_tool t = { .name = "t", .read = true };
+
+	CHECK(resolve(good, PROFILE("\"t\""), LANE_SANDBOX, NULL, NULL) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(resolve(bad[i], PROFILE("\"t\""), LANE_SANDBOX, NULL, NULL) == -EINVAL);
+	CHECK(!broker_tool_is_synced(&t));
+	{
+		/* That of a remote counts, too, if the remote is the lane's. */
+		char name[] = "gh";
+		struct config_remote remote = { .name = name, .network = NETWORK_CLASS_TEST };
+		const struct config c = { .remotes = &remote, .n_remotes = 1 };
+		struct broker_tool fetch = {
+			.builtin = BROKER_GIT_FETCH, .config = &c, .lane = LANE_SANDBOX, .read = true
+		};
+
+		CHECK(!broker_tool_is_synced(&fetch));
+		remote.credential = name;
+		CHECK(broker_tool_is_synced(&fetch));
+		remote.network = NETWORK_CLASS_PROD;
+		CHECK(!broker_tool_is_synced(&fetch));
+	}
+	for (int i = 0; i < BROKER_CREDENTIALS_MAX; i++)
+		CHECK(broker_tool_add_credential(&t, "gh", NULL, NULL) == 0);
+	CHECK(broker_tool_is_synced(&t));
+	CHECK(broker_tool_add_credential(&t, "gh", NULL, NULL) == -E2BIG);
+	CHECK(broker_tool_add_credential(&(struct broker_tool){ .name = "t" }, "../gh", NULL, NULL) ==
+	      -EINVAL);
+	broker_tool_done(&t);
+}
+
+#define REST(more, end)                                                                                   \
+	"{\"broker\":{\"tools\":[{\"name\":\"t\",\"level\":\"A\",\"network\":\"test\",\"rest\":{\"url\":" \
+	"\"https://a.example.org\",\"path\":\"/x/{n}\"" more "}" end "}]}}"
+
+static void ISO_9_a_request_is_declared_in_place_of_a_program(void)
+{
+	static const char *const wrong[] = {
+		REST("", ",\"exec\":[\"/bin/true\"]"),
+		REST("", ",\"env\":[\"A\"]"),
+		REST(",\"method\":\"POST\"", ",\"read\":true"),
+		REST("", ",\"scope\":[\"other=issue\"]"),
+		REST(",\"body\":[\"a\"]", ""),
+		REST(",\"method\":\"TRACE\"", ""),
+		REST(",\"headers\":[\"Authorization: x\"]", ""),
+		REST(",\"hosts\":[\"example.org\"]", ""),
+		REST(",\"addresses\":[\"any\"]", ""),
+		REST(",\"redirects\":1", ""),
+		"{\"broker\":{\"tools\":[{\"name\":\"t\",\"level\":\"A\",\"network\":\"test\"}]}}",
+		"{\"broker\":{\"tools\":[{\"name\":\"t\",\"level\":\"A\",\"network\":\"test\",\"rest\":{}}]}"
+		"}",
+	};
+	struct digest base, same, other;
+
+	CHECK(resolve(REST("", ""), PROFILE("\"t\""), LANE_SANDBOX, &base, NULL) == 0);
+	CHECK(resolve(REST(",\"method\":\"GET\",\"addresses\":[\"public\"]", ""), PROFILE("\"t\""),
+		      LANE_SANDBOX, &same, NULL) == 0);
+	CHECK(digest_equal(&base, &same));
+	CHECK(resolve(REST(",\"query\":[\"q\"]", ""), PROFILE("\"t\""), LANE_SANDBOX, &other, NULL) == 0);
+	CHECK(!digest_equal(&base, &other));
+	CHECK(resolve(REST("", ""), PROFILE("\"t\""), LANE_PROD, NULL, NULL) == -LANE_REFUSED);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		CHECK(resolve(wrong[i], PROFILE("\"t\""), LANE_SANDBOX, NULL, NULL) == -EINVAL);
+}
+
 static void ISO_9_a_changed_declaration_has_another_digest(void)
 {
-	static const char *const changes[] = {
-		DECLARED(",\"timeout\":\"31s\""), DECLARED(",\"output_max\":\"1K\""),
-		DECLARED(",\"env\":[\"A\"]"), DECLARED(",\"scope\":[\"n=issue\"]"), DECLARED(",\"read\":true")
-	};
+	static const char *const changes[] = { DECLARED(",\"timeout\":\"31s\""),
+					       DECLARED(",\"output_max\":\"1K\""),
+					       DECLARED(",\"env\":[\"A\"]"),
+					       DECLARED(",\"scope\":[\"n=issue\"]"),
+					       DECLARED(",\"read\":true"),
+					       DECLARED(",\"inspect_allow\":[\"path.env\"]"),
+					       DECLARED(",\"credentials\":[\"A=gh\"]"),
+					       DECLARED(",\"credentials\":[\"B=gh\"]"),
+					       DECLARED(",\"credentials\":[\"A=gl\"]") };
 	struct digest base, same, other;
 
 	CHECK(resolve(DECLARED(""), PROFILE("\"t\""), LANE_SANDBOX, &base, NULL) == 0);
@@ -336,8 +451,12 @@ static void ISO_9_a_changed_declaration_has_another_digest(void)
 TAP_MAIN(T(ISO_9_the_first_step_that_refuses_counts),
 	 T(ISO_9_a_parameter_of_the_scope_must_be_there_and_equal),
 	 T(ISO_9_a_parameter_of_the_scope_has_one_spelling), T(ISO_9_levels_above_A_need_an_approval),
-	 T(ISO_8_only_the_token_itself_is_the_token), T(ISO_8_only_one_shape_is_a_request),
+	 T(ISO_8_the_token_is_hidden_wherever_it_is_in_a_text), T(ISO_8_only_the_token_itself_is_the_token),
+	 T(ISO_8_only_one_shape_is_a_request),
+	 T(ISO_8_a_session_without_a_cgroup_and_a_pid_namespace_has_no_broker),
 	 T(ISO_8_a_peer_is_in_the_sessions_cgroup_or_below), T(the_client_takes_data_and_refusals_apart),
 	 T(LANE_6_a_tool_of_the_other_lane_is_refused),
 	 T(ISO_9_a_tool_that_custody_cannot_govern_is_refused_by_name),
+	 T(ISO_12_a_declaration_names_credentials_by_their_variables),
+	 T(ISO_9_a_request_is_declared_in_place_of_a_program),
 	 T(ISO_9_a_changed_declaration_has_another_digest))

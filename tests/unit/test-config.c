@@ -210,6 +210,7 @@ static void user_may_tighten_and_never_loosen(void)
 #define RULE(e) "{\"rules\": [{\"effect\": \"" e "\", \"argv\": [\"x\"]}]}"
 #define TOOL(name) \
 	"{\"name\": \"" name "\", \"exec\": [\"/bin/true\"], \"level\": \"A\", \"network\": \"test\"}"
+#define REMOTE(name) "{\"name\": \"" name "\", \"url\": \"https://example.org/a.git\", \"network\": \"test\"}"
 #define APPROVER(n, k) "{\"name\": \"" n "\", \"key\": \"" k "\"}"
 	static const struct {
 		const char *key, *admin, *tight, *loose;
@@ -280,6 +281,9 @@ static void user_may_tighten_and_never_loosen(void)
 		{ "broker.tools", "{\"broker\": {\"tools\": [" TOOL("a") "," TOOL("b") "]}}",
 		  "{\"broker\": {\"tools\": [" TOOL("b") "]}}",
 		  "{\"broker\": {\"tools\": [" TOOL("c") "]}}" },
+		{ "broker.remotes", "{\"broker\": {\"remotes\": [" REMOTE("a") "," REMOTE("b") "]}}",
+		  "{\"broker\": {\"remotes\": [" REMOTE("b") "]}}",
+		  "{\"broker\": {\"remotes\": [" REMOTE("c") "]}}" },
 		{ "review.keep_days", "{\"review\": {\"keep_days\": 7}}", "{\"review\": {\"keep_days\": 8}}",
 		  "{\"review\": {\"keep_days\": 6}}" },
 		{ "review.quota", "{\"review\": {\"quota\": \"2G\"}}", "{\"review\": {\"quota\": \"3G\"}}",
@@ -477,24 +481,30 @@ static const struct jdoc *property(const struct jdoc *schema, const char *name)
 	return jdoc_get(jdoc_get(schema, "properties"), name);
 }
 
+/* Of the row with PATH, perhaps in a section. */
+static const struct jdoc *row_property(const struct jdoc *schema, const struct key_row *k)
+{
+	const char *dot = strchr(k->path, '.');
+	char section[64];
+
+	if (dot) {
+		(void)snprintf(section, sizeof(section), "%.*s", (int)(dot - k->path), k->path);
+		schema = property(schema, section);
+	}
+	return property(schema, key_row_name(k));
+}
+
 static void every_key_is_in_the_schema(void)
 {
 	_cleanup_jdoc_ struct jdoc *schema = config_schema(), *again = NULL;
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 
 	for (const struct key_row *k = config_keys(); k->path; k++) {
-		char section[64];
-		const char *dot = strchr(k->path, '.');
-		const struct jdoc *s = schema;
+		const struct jdoc *s = row_property(schema, k);
 
-		if (dot) {
-			(void)snprintf(section, sizeof(section), "%.*s", (int)(dot - k->path), k->path);
-			s = property(schema, section);
-		}
-		s = property(s, key_row_name(k));
 		CHECK(s && str_eq(jdoc_get_string(s, "description"), k->help));
 		for (const struct key_row *row = k->rows; row && row->path; row++)
-			CHECK(property(jdoc_get(s, "items"), row->path));
+			CHECK(row_property(jdoc_get(s, "items"), row));
 	}
 	CHECK(jdoc_write(schema, JDOC_PRETTY, &b, NULL) == 0);
 	CHECK(jdoc_parse(b.text, b.len, "schema", NULL, &again, NULL) == 0 && jdoc_equal(schema, again));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <limits.h>
 
+#include "base/array.h"
 #include "engine-fixture.h"
 #include "oci/engine/engine-image.h"
+#include "oci/engine/engine-layer.h"
 #include "oci/engine/engine-namespace.h"
 #include "oci/engine/engine-noise.h"
 #include "state/dirs.h"
@@ -113,6 +115,110 @@ static void the_path_of_a_root_without_image_has_no_ids(void)
 	CHECK(str_ends(native, "/default/(container)/rootfs"));
 }
 
+/* A layer of podman's storage, with its short name: overlay/ID/diff and overlay/l/SHORT. */
+static void make_storage(const char *dir)
+{
+	static const char *const below[] = { "",     "/l",	 "/" ENGINE_ID, "/" ENGINE_ID "/diff",
+					     "/own", "/own/diff" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
+		(void)snprintf(path, sizeof(path), "%s/overlay%s", dir, below[i]);
+		(void)mkdir(path, 0755);
+	}
+	(void)snprintf(path, sizeof(path), "%s/overlay/l/SHORT", dir);
+	CHECK(symlink("../" ENGINE_ID "/diff", path) == 0);
+}
+
+/* The storage's list of the layers below `own`. */
+static void write_list(const char *dir, const char *text, mode_t mode)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/overlay/own/lower", dir);
+	(void)unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(fd, mode) == 0);
+	(void)close(fd);
+}
+
+static void remove_storage(const char *dir)
+{
+	static const char *const below[] = { "/own/diff",   "/own", "/" ENGINE_ID "/diff",
+					     "/" ENGINE_ID, "/l",   "" };
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s/overlay/l/SHORT", dir);
+	(void)unlink(path);
+	(void)snprintf(path, sizeof(path), "%s/overlay/own/lower", dir);
+	(void)unlink(path);
+	for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
+		(void)snprintf(path, sizeof(path), "%s/overlay%s", dir, below[i]);
+		(void)rmdir(path);
+	}
+}
+
+/* Of the storage in DIR: the name of the root at ROOTFS, with the paths LOWER and UPPER in the storage.  NULL: not identified. */
+static char *name_of(const char *dir, const char *rootfs, const char *lower, const char *upper)
+{
+	_cleanup_engine_rootfs_ struct engine_rootfs found = { .type = strdup("overlay") };
+	char path[PATH_MAX], *name = NULL;
+
+	(void)snprintf(path, sizeof(path), "%s/overlay/%s", dir, lower);
+	if (strv_append(&found.lowers, path) < 0 ||
+	    (upper && asprintf(&found.upper, "%s/overlay/%s", dir, upper) < 0) ||
+	    engine_layer_name(rootfs, &found, &name, NULL) < 0)
+		return strdup("error");
+	return name;
+}
+
+static void GOV_9_layers_with_mapped_ids_are_those_of_the_image(void)
+{
+	_cleanup_engine_fixture_ struct engine_fixture x = { 0 };
+	_cleanup_free_ char *plain = NULL, *podman4 = NULL, *podman5 = NULL, *other = NULL, *gone = NULL;
+	char merged[PATH_MAX];
+
+	CHECK(engine_fixture_init(&x));
+	make_storage(x.dir);
+	(void)snprintf(merged, sizeof(merged), "%s/overlay/own/merged", x.dir);
+	plain = name_of(x.dir, merged, "l/SHORT", "own/diff");
+	podman4 = name_of(x.dir, merged, "own/mapped/0/l/SHORT", NULL);
+	/* The mount is cloned to another place. */
+	podman5 = name_of(x.dir, "/run/intermediate-mountpoint-0.0", "own/mapped/0/l/SHORT", "own/diff");
+	CHECK(plain && str_eq(plain, podman4) && str_eq(plain, podman5));
+	/* A clone in another container's directory, and a layer that is not in the storage. */
+	other = name_of(x.dir, "/run/intermediate-mountpoint-0.0", "other/mapped/0/l/SHORT", "own/diff");
+	gone = name_of(x.dir, "/run/intermediate-mountpoint-0.0", "own/mapped/0/l/GONE", "own/diff");
+	CHECK(!other && !gone);
+	remove_storage(x.dir);
+}
+
+static void GOV_9_layers_that_were_cloned_one_by_one_are_those_of_the_storages_list(void)
+{
+	static const char root[] = "/run/intermediate-mountpoint-0.0";
+	_cleanup_engine_fixture_ struct engine_fixture x = { 0 };
+	_cleanup_free_ char *plain = NULL, *clone = NULL, *none = NULL, *more = NULL, *gone = NULL,
+			    *open_to_all = NULL;
+
+	CHECK(engine_fixture_init(&x));
+	make_storage(x.dir);
+	plain = name_of(x.dir, root, "l/SHORT", "own/diff");
+	none = name_of(x.dir, root, "own/mapped/0/diff", "own/diff");
+	write_list(x.dir, "l/SHORT", 0644);
+	clone = name_of(x.dir, root, "own/mapped/0/diff", "own/diff");
+	CHECK(plain && str_eq(plain, clone) && !none);
+	/* A list of another length, of a layer that is not there, or that every user could have written. */
+	write_list(x.dir, "l/SHORT:l/SHORT", 0644);
+	more = name_of(x.dir, root, "own/mapped/0/diff", "own/diff");
+	write_list(x.dir, "l/GONE", 0644);
+	gone = name_of(x.dir, root, "own/mapped/0/diff", "own/diff");
+	write_list(x.dir, "l/SHORT", 0666);
+	open_to_all = name_of(x.dir, root, "own/mapped/0/diff", "own/diff");
+	CHECK(!more && !gone && !open_to_all);
+	remove_storage(x.dir);
+}
+
 #define BEFORE                                        \
 	"{\"process\":{\"args\":[\"sh\"],\"cwd\":\"/" \
 	"\"},\"root\":{\"path\":\"r\"},\"mounts\":[{\"type\":\"bind\",\"source\":\""
@@ -166,4 +272,6 @@ static void GOV_13_no_container_sees_or_writes_the_directories_of_custody(void)
 TAP_MAIN(T(the_layers_of_the_root_are_found), T(escapes_and_newer_spellings_are_read),
 	 T(a_mount_over_the_root_or_a_part_of_an_overlay_is_not_the_image),
 	 T(GOV_9_an_annotation_alone_identifies_no_image), T(the_path_of_a_root_without_image_has_no_ids),
+	 T(GOV_9_layers_with_mapped_ids_are_those_of_the_image),
+	 T(GOV_9_layers_that_were_cloned_one_by_one_are_those_of_the_storages_list),
 	 T(GOV_13_no_container_sees_or_writes_the_directories_of_custody))

@@ -63,8 +63,20 @@ static void ISO_4_more_calls_than_the_budget_are_no_normal_end(void)
 	f.counters.oom_kills = 1;
 	CHECK(is(&f, EXIT_REASON_OOM, 3, 0, EXIT_SOURCE_CGROUP));
 	f = ended(SIG(SIGSEGV), EXIT(139));
-	f.over_budget = true;
+	f.over_budget = f.inspection_failed = true;
 	CHECK(is(&f, EXIT_REASON_SIGNALED, 139, SIGSEGV, EXIT_SOURCE_INIT));
+}
+
+static void ISO_4_a_failed_inspection_is_no_normal_end(void)
+{
+	struct exit_facts f = ended(EXIT(0), EXIT(0));
+
+	f.inspection_failed = true;
+	CHECK(is(&f, EXIT_REASON_INSPECTION, 0, 0, EXIT_SOURCE_SUPERVISOR));
+	f.over_budget = true;
+	CHECK(is(&f, EXIT_REASON_INSPECTION, 0, 0, EXIT_SOURCE_SUPERVISOR));
+	f.side_lost = true;
+	CHECK(is(&f, EXIT_REASON_LOST, 125, 0, EXIT_SOURCE_SUPERVISOR));
 }
 
 static void ISO_4_a_lost_broker_is_a_lost_session(void)
@@ -280,10 +292,11 @@ static void every_reason_has_a_name(void)
 }
 
 TAP_MAIN(T(nothing_known_is_lost), T(own_status_is_passed_through),
-	 T(ISO_4_more_calls_than_the_budget_are_no_normal_end), T(ISO_4_a_lost_broker_is_a_lost_session),
-	 T(of_a_foreign_container_the_first_process_counts), T(an_end_by_a_typed_signal_is_cancelled),
-	 T(message_and_end_must_agree), T(filter_and_file_size_have_their_own_reasons),
-	 T(signal_number_alone_is_only_a_signal), T(too_many_levels_have_a_reason_of_their_own),
-	 T(command_that_cannot_run), T(counters_come_before_the_status),
-	 T(refused_fork_that_was_survived_is_no_reason), T(actions_of_the_supervisor_come_first),
-	 T(an_operator_s_stop_is_143_or_137), T(only_a_queued_mark_is_a_stop), T(every_reason_has_a_name))
+	 T(ISO_4_more_calls_than_the_budget_are_no_normal_end), T(ISO_4_a_failed_inspection_is_no_normal_end),
+	 T(ISO_4_a_lost_broker_is_a_lost_session), T(of_a_foreign_container_the_first_process_counts),
+	 T(an_end_by_a_typed_signal_is_cancelled), T(message_and_end_must_agree),
+	 T(filter_and_file_size_have_their_own_reasons), T(signal_number_alone_is_only_a_signal),
+	 T(too_many_levels_have_a_reason_of_their_own), T(command_that_cannot_run),
+	 T(counters_come_before_the_status), T(refused_fork_that_was_survived_is_no_reason),
+	 T(actions_of_the_supervisor_come_first), T(an_operator_s_stop_is_143_or_137),
+	 T(only_a_queued_mark_is_a_stop), T(every_reason_has_a_name))

@@ -295,6 +295,26 @@ static void a_wrong_configuration_is_refused_with_its_place(void)
 		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog\",\"address\":\"127.0.0.1:601\",\"send\":"
 		"\"checkpoints\"}]}",
 		"{\"peers\":[{\"name\":\"a\",\"type\":\"file\",\"path\":\"/x\",\"format\":\"cef\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\",\"address\":\"siem.example.org\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\",\"address\":\"u@siem:6514\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\",\"address\":\"siem/x:6514\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\",\"address\":\"siem:0\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\",\"url\":\"https://siem\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\",\"address\":\"siem:6514\",\"ca\":\"x\"}]"
+		"}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\",\"address\":\"siem:6514\",\"send\":"
+		"\"checkpoints\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"https\",\"address\":\"siem:443\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"https\",\"url\":\"http://siem/\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"https\",\"url\":\"https://u:p@siem/\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"https\",\"url\":\"https://siem/ x\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"https\",\"url\":\"https:///x\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"https\",\"url\":\"https://siem/"
+		"\",\"format\":\"cef\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog\",\"address\":\"127.0.0.1:601\",\"ca\":\"/"
+		"x\"}]}",
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"file\",\"path\":\"/x\",\"url\":\"https://siem\"}]}",
 	};
 	_cleanup_place_ struct place p = { 0 };
 
@@ -306,6 +326,23 @@ static void a_wrong_configuration_is_refused_with_its_place(void)
 		CHECK(spit(&p, PEER_FILE, bad[i], strlen(bad[i])));
 		CHECK(peer_load(p.state, &peers, &f) == -EINVAL && strstr(fault_text(&f), PEER_FILE ":1:"));
 	}
+}
+
+static void DOOR_9_peers_over_tls_are_names_with_a_port_or_urls(void)
+{
+	static const char text[] =
+		"{\"peers\":[{\"name\":\"a\",\"type\":\"syslog-tls\",\"address\":\"siem.example.org:6514\","
+		"\"ca\":\"/ca\"},"
+		"{\"name\":\"b\",\"type\":\"https\",\"url\":\"https://siem.example.org:8443/in?x=1\"}]}";
+	_cleanup_peers_ struct peers peers = { 0 };
+	_cleanup_place_ struct place p = { 0 };
+
+	CHECK(place_make(&p) && spit(&p, PEER_FILE, text, strlen(text)));
+	CHECK(peer_load(p.state, &peers, NULL) == 0 && peers.n == 2);
+	CHECK(peers.items[0].type == PEER_TLS && peers.items[0].format == EXPORT_CEF &&
+	      peers.items[0].records && str_eq(peers.items[0].ca, "/ca"));
+	CHECK(peers.items[1].type == PEER_HTTPS && peers.items[1].format == EXPORT_JSONL &&
+	      !peers.items[1].ca);
 }
 
 /* A listener on loopback; PORT in the configuration. */
@@ -494,6 +531,6 @@ TAP_MAIN(T(without_peers_nothing_is_done), T(a_file_gets_every_checkpoint_once),
 	 T(a_peer_that_does_not_read_lags), T(a_stream_that_reads_gets_all_in_order),
 	 T(a_peer_that_is_full_lags_and_catches_up), T(DOOR_9_a_syslog_peer_gets_every_record_as_a_message),
 	 T(DOOR_9_a_syslog_peer_that_was_down_gets_the_rest_from_its_cursor),
-	 T(a_syslog_peer_that_hangs_up_lags), T(records_that_are_gone_count_as_lost),
-	 T(addresses_of_syslog_are_numbers), T(a_kick_returns_at_once_and_delivers),
-	 T(a_wrong_configuration_is_refused_with_its_place))
+	 T(DOOR_9_peers_over_tls_are_names_with_a_port_or_urls), T(a_syslog_peer_that_hangs_up_lags),
+	 T(records_that_are_gone_count_as_lost), T(addresses_of_syslog_are_numbers),
+	 T(a_kick_returns_at_once_and_delivers), T(a_wrong_configuration_is_refused_with_its_place))

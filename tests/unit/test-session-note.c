@@ -455,7 +455,7 @@ static void the_end_leaves_the_note_and_the_log(void)
 	CHECK(session_remove(&s, NULL) == 0 && access(s.run, F_OK) < 0);
 	CHECK(exists(&d, ID_A, SESSION_NOTE) && exists(&d, ID_A, SESSION_LOG) &&
 	      exists(&d, ID_A, LANE_STAMP));
-	CHECK(!exists(&d, ID_A, "u") && !exists(&d, ID_A, "w") && !exists(&d, ID_A, "audit.ndjson"));
+	CHECK(!exists(&d, ID_A, "u") && !exists(&d, ID_A, "w") && exists(&d, ID_A, "audit.ndjson"));
 	CHECK(!exists(&d, ID_A, "session.json.new"));
 	session_done(&s);
 	CHECK(session_sweep(&d, NULL, NULL, NULL) == 0 && exists(&d, ID_A, SESSION_NOTE));
@@ -473,7 +473,7 @@ static void a_kept_layer_stays(void)
 	CHECK(load(&d) == 0 && open_noted(&d, &n, &s) == 0 && make_junk(&d, ID_A));
 	s.has_note = true;
 	CHECK(session_remove(&s, NULL) == 0);
-	CHECK(exists(&d, ID_A, "u/file") && !exists(&d, ID_A, "w") && !exists(&d, ID_A, "audit.ndjson"));
+	CHECK(exists(&d, ID_A, "u/file") && !exists(&d, ID_A, "w") && exists(&d, ID_A, "audit.ndjson"));
 	session_done(&s);
 	CHECK(session_sweep(&d, NULL, NULL, NULL) == 0 && exists(&d, ID_A, "u/file"));
 }
@@ -499,7 +499,7 @@ static void the_dead_become_lost(void)
 		CHECK(session_note_find(&d, ID_A, &got, NULL) == 0 && got.state == SESSION_ENDED &&
 		      got.settled);
 		CHECK(str_eq(got.reason, "lost") && got.code == 125 && got.abnormal && got.ended_us > 0);
-		CHECK(!exists(&d, ID_A, "u") && !exists(&d, ID_A, "audit.ndjson"));
+		CHECK(!exists(&d, ID_A, "u") && exists(&d, ID_A, "audit.ndjson"));
 		CHECK(session_sweep(&d, NULL, NULL, NULL) == 0);
 	}
 }

@@ -168,6 +168,7 @@ static struct jdoc *other_document;
 	X(seccomp_violation, IN_IT,          x->p.seccomp_violation = PROFILE_SECCOMP_KILL) \
 	X(seccomp_allow,     IN_IT,          x->p.seccomp_allow = one_more) \
 	X(seccomp_deny,      IN_IT,          x->p.seccomp_deny = NULL) \
+	X(audit_trace,       IN_IT,          x->p.audit_trace = NULL) \
 	/* Of containers of an engine: own runs ignore them. */ \
 	X(container_capabilities, NOT_IN_IT, x->p.container_capabilities = one_more) \
 	X(container_sysctls, NOT_IN_IT,      x->p.container_sysctls = one_more) \

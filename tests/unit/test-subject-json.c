@@ -225,6 +225,8 @@ static void other_spellings_are_refused(void)
 		{ "user", "uid", "4294967296" },
 		{ "user", "ids", "\"single\"" },
 		{ "user", "ids", "\"subordinate\"" }, /* of own runs only */
+		{ "seccomp", "trace", "[\"denied\",\"exec\"]" }, /* the default is not written */
+		{ "seccomp", "trace", "[\"everything\"]" },
 		{ "worktree", "before", "5" },
 		{ "worktree", "mode", "\"rw\"" },
 		{ "worktree", "mode", "\"tmpfs\"" },

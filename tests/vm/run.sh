@@ -102,7 +102,7 @@ mirror() {
 }
 packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,kmod,bats,jq,procps,util-linux,uidmap,runc,crun
 packages=$packages,busybox-static,git,strace,podman,conmon,catatonit,iproute2,python3,docker.io,containerd,python3-grpcio
-packages=$packages,containernetworking-plugins
+packages=$packages,containernetworking-plugins,apparmor,bubblewrap
 # debootstrap does not follow names that packages provide: python3-grpcio needs libre2-11.
 [ "$release" = bookworm ] || packages=$packages,linux-image-cloud-amd64,libre2-11
 take_kernel() { # ROOT
@@ -115,7 +115,8 @@ take_kernel() { # ROOT
 }
 make_root() {
 	local root=$cache/root version module
-	[ ! -e "$cache/root.img" ] || return 0
+	# Made anew when the list changes.
+	[ ! -e "$cache/root.img" ] || [ "$(cat "$cache/packages" 2>/dev/null)" != "$packages" ] || return 0
 	log "root file system: debootstrap (a few minutes, once)"
 	rm -rf "$root"
 	# Its mounts of /proc and /sys are gone with the namespace.
@@ -135,6 +136,7 @@ make_root() {
 	# Sparse: what the suites write is thrown away with the snapshot.
 	mke2fs -q -t ext4 -d "$root" "$cache/root.img.new" 4G
 	mv "$cache/root.img.new" "$cache/root.img"
+	echo "$packages" >"$cache/packages"
 	rm -rf "$root"
 }
 
@@ -190,6 +192,10 @@ make_payload() {
 	# Only linked files: objects are many times as large.
 	[ -z "${VM_BUILD:-}" ] || (cd "$VM_BUILD" && find . -path ./inst -prune -o -type f -executable ! -name '*.sh' -print) |
 		tar -C "$VM_BUILD" -rf "$work/payload.tar" --transform 's,^\.,opt/build,' -T -
+	if [[ " $* " == *' bench '* ]]; then
+		"$src/contrib/bench/start" --build "$work/bench"
+		tar -C "$work" -rf "$work/payload.tar" --transform 's,^,opt/,' bench
+	fi
 	truncate -s %512 "$work/payload.tar"
 }
 boot() {
@@ -197,11 +203,14 @@ boot() {
 	# Without cmpxchg16b: QEMU 7.2 returns wrong flags from it, and the kernel of Debian 13 panics.
 	[ "$arch" != amd64 ] || accel+=(-cpu 'qemu64,-cx16')
 	[ "${VM_ACCEL:-tcg}" = tcg ] || accel=(-accel "$VM_ACCEL" -cpu host)
+	# Measurements: a clock that counts instructions, 1 ns each, is independent of the host's load.
+	local processors=2
+	[[ " $* " != *' bench '* ]] || { accel=(-accel 'tcg,thread=single' -icount shift=0 -cpu 'qemu64,-cx16') && processors=1; }
 	append="console=$console quiet panic=-1 custody.results=$results custody.mode=$mode custody.prefix=$prefix custody.suites=$(IFS=,; echo "$*")"
 	[ "${VM_SAMPLE:-0}" = 0 ] || append="$append custody.sample=1"
 	[ -z "${VM_FILTER:-}" ] || append="$append custody.filter=${VM_FILTER// /.}"
 	# The machine has no network.  What it says on its second serial line are the results.
-	timeout -k 10 $((${VM_MINUTES:-40} * 60)) "$qemu" "${accel[@]}" "${machine[@]}" -smp 2 -m "${VM_MEMORY:-1536}" \
+	timeout -k 10 $((${VM_MINUTES:-40} * 60)) "$qemu" "${accel[@]}" "${machine[@]}" -smp "$processors" -m "${VM_MEMORY:-1536}" \
 		-nodefaults -display none -no-reboot \
 		-kernel "$system"/kernel/boot/vmlinuz-* -initrd "$work/initrd.img" -append "$append" \
 		-drive "file=$system/root.img,format=raw,if=virtio,snapshot=on" \
@@ -220,7 +229,7 @@ fi
 flock -u 9
 export TMPDIR=$work
 make_initrd
-make_payload
+make_payload "$@"
 status=0
 boot "$@" 9>&- | tee "$work/tap" || status=$?
 if [ "$status" -ne 0 ] || ! grep -q '^1\.\.[0-9]' "$work/tap"; then

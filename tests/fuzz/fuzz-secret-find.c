@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "credential/secret-find.h"
+
+#define VALUE_MIN 8
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void search(const struct secret *s, const char *text, size_t len, bool must)
+{
+	bool found = false;
+
+	if (secret_find(s, text, len, &found, NULL) < 0 || (must && !found))
+		abort();
+}
+
+/* Percent-encoding of all of it is found as well. */
+static void search_encoded(const struct secret *s)
+{
+	static const char digits[] = "0123456789abcdef";
+	const size_t len = secret_len(s) * 3;
+	_cleanup_free_ char *text = malloc(len);
+
+	if (!text)
+		return;
+	for (size_t i = 0; i < secret_len(s); i++) {
+		const unsigned char c = (unsigned char)secret_bytes(s)[i];
+
+		text[i * 3] = '%';
+		text[i * 3 + 1] = digits[c >> 4];
+		text[i * 3 + 2] = digits[c & 15];
+	}
+	search(s, text, len, true);
+}
+
+/* The first byte says how many of the next ones are the value; it is put into the middle of the others. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_secret_ struct secret *s = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t len, rest, half;
+
+	if (size < 1 + VALUE_MIN)
+		return 0;
+	len = VALUE_MIN + data[0] % (size - VALUE_MIN);
+	rest = size - 1 - len;
+	half = rest / 2;
+	text = malloc(size);
+	if (!text || secret_new(len, &s, NULL) < 0 || secret_add(s, (const char *)data + 1, len, NULL) < 0)
+		return 0;
+	memcpy(text, data + 1 + len, rest);
+	search(s, text, rest, false);
+	memcpy(text, data + 1 + len, half);
+	memcpy(text + half, data + 1, len);
+	memcpy(text + half + len, data + 1 + len + half, rest - half);
+	search(s, text, len + rest, true);
+	search_encoded(s);
+	return 0;
+}
