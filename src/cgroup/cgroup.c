@@ -318,6 +318,13 @@ int cgroup_clone_fd(const struct cgroup *c)
 	return -EBADF;
 }
 
+int cgroup_open_processes(const struct cgroup *c)
+{
+	int fd = c->n_nodes == 0 ? -1 : openat(c->nodes[0].fd, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 ? fd : c->n_nodes == 0 ? -ENOENT : -errno;
+}
+
 int cgroup_enter(const struct cgroup *c, struct fault *f)
 {
 	for (size_t i = 0; i < c->n_nodes; i++) {

@@ -64,7 +64,8 @@ int cgroup_open_scope(int run_fd, const char *id, const struct cgroup_scope *s,
 		      const struct cgroup_limits *want, struct cgroup *ret, struct fault *f) _must_check_;
 /* Puts REASON, for which no scope was given, before C->why. */
 int cgroup_blame_scope(struct cgroup *c, const char *reason, struct fault *f) _must_check_;
-int cgroup_clone_fd(const struct cgroup *c); /* for CLONE_INTO_CGROUP, or -EBADF */
+int cgroup_clone_fd(const struct cgroup *c);	   /* for CLONE_INTO_CGROUP, or -EBADF */
+int cgroup_open_processes(const struct cgroup *c); /* its list of processes, one number a line; or -errno */
 /*
  * Into the v1 hierarchies, by the process itself and while it has one thread.  Moving oneself by "0" in `tasks` takes
  * no lock on all thread groups of the machine: 0.05 ms instead of the 4-16 ms of an RCU grace period.

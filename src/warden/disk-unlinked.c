@@ -195,20 +195,51 @@ static bool read_ns(int proc, const char *pid, char ret[64])
 	return n > 0;
 }
 
-void disk_measure_nameless(pid_t init, struct disk_nameless *ret)
+/* Nested pid namespaces need a system call that the filter refuses. */
+static void look_at_number(struct search *s, int proc, const char *number, const char *wanted)
+{
+	char ns[64];
+	uint64_t pid;
+
+	if (str_to_u64(number, &pid) == 0 && pid > 0 && read_ns(proc, number, ns) && strcmp(ns, wanted) == 0)
+		look_at_process(s, proc, (pid_t)pid);
+}
+
+/* The list of a session is short; all processes of the host, asked by each of many sessions, take a processor. */
+static bool look_in_cgroup(struct search *s, int proc, const struct cgroup *c, const char *wanted)
+{
+	int fd = c ? cgroup_open_processes(c) : -EBADF;
+	FILE *list = fd < 0 ? NULL : fdopen(fd, "re");
+	char line[24];
+	bool whole;
+
+	if (!list) {
+		(void)fd_close(fd);
+		return false;
+	}
+	while (fgets(line, sizeof(line), list)) {
+		line[strcspn(line, "\n")] = '\0';
+		look_at_number(s, proc, line, wanted);
+	}
+	whole = !ferror(list);
+	(void)fclose(list);
+	return whole;
+}
+
+void disk_measure_nameless(pid_t init, const struct cgroup *c, struct disk_nameless *ret)
 {
 	_cleanup_dir_ DIR *proc = opendir("/proc");
 	struct search s = { 0 };
-	char self[16], wanted[64], ns[64];
+	char self[16], wanted[64];
 	const struct dirent *e;
-	uint64_t pid;
 
 	(void)snprintf(self, sizeof(self), "%d", (int)init);
-	/* Nested pid namespaces need a system call that the filter refuses. */
-	while (proc && read_ns(dirfd(proc), self, wanted) && (e = readdir(proc)))
-		if (str_to_u64(e->d_name, &pid) == 0 && pid > 0 && read_ns(dirfd(proc), e->d_name, ns) &&
-		    strcmp(ns, wanted) == 0)
-			look_at_process(&s, dirfd(proc), (pid_t)pid);
+	if (proc && read_ns(dirfd(proc), self, wanted) && !look_in_cgroup(&s, dirfd(proc), c, wanted)) {
+		inode_set_done(&s.seen);
+		s = (struct search){ 0 };
+		while ((e = readdir(proc)))
+			look_at_number(&s, dirfd(proc), e->d_name, wanted);
+	}
 	inode_set_done(&s.seen);
 	*ret = s.found;
 }

@@ -205,7 +205,7 @@ static void measure_nameless(struct disk_watch *w, uint64_t lost)
 {
 	struct disk_nameless held;
 
-	disk_measure_nameless(w->init, &held);
+	disk_measure_nameless(w->init, w->cgroup, &held);
 	w->size_at_walk += held.bytes;
 	w->unexplained = (held.hidden || held.written > w->size_at_walk + w->limit) && lost > w->limit &&
 			 lost > w->size_at_walk;

@@ -49,11 +49,11 @@ bool disk_watch_exceeds(struct disk_watch *w, bool final);
 #define DISK_TOO_DEEP UINT64_MAX
 void disk_measure(const char *dir, const struct id_map *ids, uint64_t max, struct disk_size *ret);
 
-/* Files without a name that processes of INIT's pid namespace hold in an overlay. */
+/* Files without a name that processes of INIT's pid namespace, all of them in C if that is not NULL, hold in an overlay. */
 struct disk_nameless {
 	uint64_t bytes;
 	uint64_t
 		written; /* by all processes of the run since its start, exited ones included; not to memory */
 	bool hidden;	 /* some are held in a way that does not show their size */
 };
-void disk_measure_nameless(pid_t init, struct disk_nameless *ret);
+void disk_measure_nameless(pid_t init, const struct cgroup *c, struct disk_nameless *ret);
