@@ -36,7 +36,8 @@ static const char config[] = "[core]\n"
 			     "[http]\n\tfollowRedirects = false\n\tsslVerify = true\n"
 			     "[credential]\n\thelper =\n";
 
-static const char *const directories[] = { "objects", "objects/pack", "objects/info", "refs", "refs/heads" };
+static const char *const directories[] = { "objects", "objects/pack", "objects/info",
+					   "refs",    "refs/heads",   GIT_NO_CERTIFICATES };
 
 static int write_file(int dir, const char *name, const char *text, struct fault *f)
 {

@@ -22,10 +22,14 @@ struct git_box {
 #define GIT_SOURCE "source" /* the objects that were copied, unverified */
 #define GIT_CLEAN "clean"   /* objects that git has verified */
 
+#define GIT_NO_CERTIFICATES "no-certificates" /* in each repository: a directory that stays empty */
+
 #define GIT_OID_SIZE 41 /* hex digits of SHA-1 and NUL */
+#define GIT_EMPTY_TREE "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 #define GIT_OUTPUT_MAX ((size_t)64 * 1024 * 1024)
 #define GIT_FILE_MAX ((uint64_t)2 << 30)   /* of what git writes */
-#define GIT_MEMORY_MAX ((uint64_t)4 << 30) /* its address space */
+#define GIT_MEMORY_MAX ((uint64_t)4 << 30) /* its address space: packs are mapped */
+#define GIT_DATA_MAX ((uint64_t)2 << 30)   /* of that, what is in memory alone */
 
 /* Makes NAME in DIR anew; what an interrupted call left is removed. */
 int git_box_open(int dir, struct git_box *ret, struct fault *f) _must_check_;

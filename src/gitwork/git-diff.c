@@ -8,8 +8,6 @@
 #include "base/fd.h"
 #include "gitwork/git-list.h"
 
-#define EMPTY_TREE "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-
 enum { WANT_HEAD, WANT_BASE, WANT_INDEX, WANTS };
 
 struct diff {
@@ -180,9 +178,10 @@ static int list(struct diff *d, struct jdoc *data, struct fault *f)
 	put_oid(data, "head", head);
 	r = put_commits(d, data, f);
 	if (r == 0)
-		r = put_tree_diff(d, data, "changes", base ? base : EMPTY_TREE, head ? head : EMPTY_TREE, f);
+		r = put_tree_diff(d, data, "changes", base ? base : GIT_EMPTY_TREE,
+				  head ? head : GIT_EMPTY_TREE, f);
 	if (r == 0 && d->staged)
-		r = put_tree_diff(d, data, "staged", head ? head : EMPTY_TREE, d->oid[WANT_INDEX], f);
+		r = put_tree_diff(d, data, "staged", head ? head : GIT_EMPTY_TREE, d->oid[WANT_INDEX], f);
 	if (r == 0 && d->staged)
 		r = git_put_untracked(jdoc_set_array(data, "untracked"), &d->source, &d->index, f);
 	return r;

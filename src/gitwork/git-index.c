@@ -14,6 +14,7 @@
 #define EXTENDED 0x4000u
 #define INTENT 0x2000u /* of the second flags: git add -N */
 #define MODE_AT 24
+#define MODE_SUBMODULE 0160000u
 #define OID_AT 40
 #define FLAGS_AT 60
 #define NAME_MAX_BYTES ((size_t)65536)
@@ -79,17 +80,22 @@ static bool take_name(struct reader *r, size_t start)
 	return r->at <= r->end && !r->name.broken;
 }
 
-static void put_entry(struct git_index *x, const struct reader *r, const unsigned char *e, bool intent)
+/* Those that git writes.  Mode 0 would take the name out of the tree. */
+static bool is_mode(uint32_t mode)
 {
+	return mode == 0100644 || mode == 0100755 || mode == 0120000 || mode == MODE_SUBMODULE;
+}
+
+static void put_entry(struct git_index *x, const struct reader *r, const unsigned char *e)
+{
+	const uint32_t mode = get_u32(e + MODE_AT);
 	char hex[GIT_OID_SIZE];
 
-	x->at[x->n++] = x->names.len;
+	x->list[x->n++] = (struct git_index_name){ .at = x->names.len, .submodule = mode == MODE_SUBMODULE };
 	strbuf_add(&x->names, r->name.text, r->name.len);
 	strbuf_putc(&x->names, '\0');
-	if (intent)
-		return;
 	digest_hex(e + OID_AT, (GIT_OID_SIZE - 1) / 2, hex);
-	strbuf_printf(&x->info, "%06o %s 0\t", get_u32(e + MODE_AT), hex);
+	strbuf_printf(&x->info, "%06o %s 0\t", mode, hex);
 	strbuf_add(&x->info, r->name.text, r->name.len);
 	strbuf_putc(&x->info, '\0');
 }
@@ -116,7 +122,13 @@ static int take_entry(struct reader *r, struct git_index *x, struct fault *f)
 	if (flags & 0x3000u)
 		return fault_set(f, EBUSY,
 				 "the repository's index has unmerged files: resolve the conflicts");
-	put_entry(x, r, e, intent);
+	if (!is_mode(get_u32(e + MODE_AT)))
+		return damaged(f);
+	if (!intent)
+		put_entry(x, r, e);
+	if (x->names.len > GIT_INDEX_MAX)
+		return fault_set(f, EFBIG, "the names in the repository's index have more than %zu MiB",
+				 GIT_INDEX_MAX >> 20);
 	return 0;
 }
 
@@ -157,8 +169,8 @@ int git_index_parse(const char *bytes, size_t len, struct git_index *ret, struct
 	n = get_u32(r.bytes + 8);
 	if (n > (r.end - HEADER) / (FIXED + 2))
 		return damaged(f);
-	x.at = calloc(n + 1, sizeof(*x.at));
-	if (!x.at)
+	x.list = calloc(n + 1, sizeof(*x.list));
+	if (!x.list)
 		return fault_errno(f, ENOMEM, "index");
 	for (size_t i = 0; e == 0 && i < n; i++)
 		e = take_entry(&r, &x, f);
@@ -198,7 +210,7 @@ void git_index_done(struct git_index *x)
 {
 	strbuf_done(&x->info);
 	strbuf_done(&x->names);
-	free(x->at);
+	free(x->list);
 	*x = (struct git_index){ 0 };
 }
 
@@ -210,7 +222,7 @@ static size_t find(const struct git_index *x, const char *name)
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
 
-		if (strcmp(x->names.text + x->at[mid], name) < 0)
+		if (strcmp(x->names.text + x->list[mid].at, name) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -222,7 +234,12 @@ bool git_index_has(const struct git_index *x, const char *name)
 {
 	const size_t i = find(x, name);
 
-	return i < x->n && str_eq(x->names.text + x->at[i], name);
+	return i < x->n && str_eq(x->names.text + x->list[i].at, name);
+}
+
+bool git_index_has_submodule(const struct git_index *x, const char *name)
+{
+	return git_index_has(x, name) && x->list[find(x, name)].submodule;
 }
 
 bool git_index_has_below(const struct git_index *x, const char *dir)
@@ -235,5 +252,5 @@ bool git_index_has_below(const struct git_index *x, const char *dir)
 	if (prefix.broken)
 		return true;
 	i = find(x, prefix.text);
-	return i < x->n && str_starts(x->names.text + x->at[i], prefix.text);
+	return i < x->n && str_starts(x->names.text + x->list[i].at, prefix.text);
 }

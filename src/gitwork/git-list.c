@@ -67,6 +67,29 @@ int git_change_next(struct strbuf *b, size_t *at, struct git_change *ret, struct
 	return 1;
 }
 
+#define OID_BYTES ((GIT_OID_SIZE - 1) / 2)
+
+/* "40000 NAME" NUL, 20 bytes. */
+int git_tree_next(const char *bytes, size_t len, size_t *at, struct git_tree_entry *ret, struct fault *f)
+{
+	const char *mode = bytes + *at, *space, *nul;
+	struct git_tree_entry e = { 0 };
+
+	if (*at >= len)
+		return 0;
+	nul = memchr(mode, '\0', len - *at);
+	space = nul ? memchr(mode, ' ', (size_t)(nul - mode)) : NULL;
+	if (!space || len - (size_t)(nul + 1 - bytes) < OID_BYTES)
+		return fault_set(f, EUCLEAN, "a directory of the repository is damaged");
+	e.name = space + 1;
+	e.len = (size_t)(nul - e.name);
+	e.is_directory = space - mode == 5 && memcmp(mode, "40000", 5) == 0;
+	digest_hex(nul + 1, OID_BYTES, e.oid);
+	*at = (size_t)(nul + 1 - bytes) + OID_BYTES;
+	*ret = e;
+	return 1;
+}
+
 void git_put_path(struct jdoc *object, const char *key, const char *path)
 {
 	const size_t len = strlen(path);
@@ -120,7 +143,7 @@ static void judge(struct jdoc *list, struct walk *w, const struct walk_entry *e,
 		  const struct git_index *x)
 {
 	if (event == WALK_ENTER && e->depth > 0) {
-		if (str_eq(e->path, ".git") || git_index_has(x, e->path)) { /* a submodule */
+		if (str_eq(e->path, ".git") || git_index_has_submodule(x, e->path)) {
 			walk_skip(w);
 		} else if (!git_index_has_below(x, e->path)) {
 			put_name(list, e->path, "/");

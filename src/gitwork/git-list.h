@@ -16,6 +16,17 @@ struct git_change {
 /* The next one of TEXT (output of `diff-tree -z -c --raw --no-abbrev`) at *AT: 1; 0: the end; -EUCLEAN: another format. */
 int git_change_next(struct strbuf *text, size_t *at, struct git_change *ret, struct fault *f) _must_check_;
 
+/* One entry of a tree object, as it is stored.  Everything is borrowed. */
+struct git_tree_entry {
+	const char *name;
+	size_t len;
+	bool is_directory;
+	char oid[GIT_OID_SIZE];
+};
+/* The next one of the LEN bytes at *AT: 1; 0: the end; -EUCLEAN: no tree. */
+int git_tree_next(const char *bytes, size_t len, size_t *at, struct git_tree_entry *ret,
+		  struct fault *f) _must_check_;
+
 /* KEY has PATH; KEY_hex has its bytes as hex digits if it is not UTF-8. */
 void git_put_path(struct jdoc *object, const char *key, const char *path);
 int git_put_changes(struct jdoc *list, struct strbuf *text, struct fault *f) _must_check_;

@@ -63,6 +63,11 @@ static int load_changes(struct git_outgoing *o, struct fault *f)
 	return r;
 }
 
+static bool has_content(const struct git_change *c)
+{
+	return !str_eq(c->new_mode, "000000") && !str_eq(c->new_mode, "160000");
+}
+
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -73,7 +78,10 @@ static const char **sort_texts(const struct git_outgoing *o, bool oids)
 	const char **list = calloc(o->n_changes + 1, sizeof(*list));
 
 	for (size_t i = 0; list && i < o->n_changes; i++)
-		list[i] = oids ? o->changes[i].new_oid : o->changes[i].path;
+		if (!oids)
+			list[i] = o->changes[i].path;
+		else /* The id of a submodule can be that of any object: it is not inspected as a content. */
+			list[i] = has_content(&o->changes[i]) ? o->changes[i].new_oid : "";
 	if (list)
 		qsort(list, o->n_changes, sizeof(*list), by_text);
 	return list;
@@ -111,11 +119,6 @@ static struct inspect_change to_inspect(const struct git_change *c)
 	i.old_mode = str_take_u64(&old_mode, 8, &value) == 0 && !*old_mode ? (uint32_t)value : UINT32_MAX;
 	i.mode = str_take_u64(&mode, 8, &value) == 0 && !*mode ? (uint32_t)value : UINT32_MAX;
 	return i;
-}
-
-static bool has_content(const struct git_change *c)
-{
-	return !str_eq(c->new_mode, "000000") && !str_eq(c->new_mode, "160000");
 }
 
 /* Ids for `git cat-file --batch`: the contents of the changes, in their order, then every new object that is in no change. */
@@ -183,17 +186,40 @@ static int read_object(FILE *in, struct object *ret, struct fault *f)
 	return 1;
 }
 
-/* Trees have names alone, which are in the changes. */
+/*
+ * The names of files are in the changes.  A directory without any file is in none of them, and is no entry that git writes; its name,
+ * and those of the directories around it, are sent all the same.
+ */
+static int inspect_tree(const char *place, const struct object *b, struct inspect_found *found,
+			struct fault *f)
+{
+	struct git_tree_entry e;
+	size_t at = 0;
+	int r;
+
+	while ((r = git_tree_next(b->bytes, b->size, &at, &e, f)) > 0) {
+		const struct inspect_change c = {
+			.status = 'A', .path = e.name, .mode = 040000, .oid = e.oid
+		};
+
+		if (e.is_directory)
+			inspect_text(place, e.name, e.len, found);
+		if (str_eq(e.oid, GIT_EMPTY_TREE))
+			inspect_change(&c, found);
+	}
+	return r;
+}
+
 static int inspect_other(const struct object *b, struct inspect_found *found, struct fault *f)
 {
 	struct inspect_change c = { .status = 'A', .path = b->oid, .mode = 0100644 };
 	char place[GIT_OID_SIZE + 16];
 
-	if (str_eq(b->type, "tree"))
-		return 0;
-	if (!str_eq(b->type, "commit") && !str_eq(b->type, "blob"))
+	if (!str_eq(b->type, "commit") && !str_eq(b->type, "blob") && !str_eq(b->type, "tree"))
 		return fault_set(f, EREMOTEIO, "an object has another type");
 	(void)snprintf(place, sizeof(place), "%.6s %s", b->type, b->oid);
+	if (b->bytes && str_eq(b->type, "tree"))
+		return inspect_tree(place, b, found, f);
 	if (b->bytes)
 		inspect_text(place, b->bytes, b->size, found);
 	else

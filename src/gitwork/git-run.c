@@ -61,6 +61,9 @@ static char **make_env(const struct git_box *b)
 		r = strv_append(&env, "GIT_CONFIG_VALUE_0=!f() { test \"$1\" != get || cat <&9; }; f");
 	if (r == 0 && b->ca)
 		r = strv_appendf(&env, "GIT_SSL_CAINFO=%s", b->ca);
+	/* Otherwise the system's certificates would count as well. */
+	if (r == 0 && b->ca)
+		r = strv_append(&env, "GIT_SSL_CAPATH=" GIT_NO_CERTIFICATES);
 	return r < 0 ? NULL : TAKE_PTR(env);
 }
 
@@ -83,6 +86,7 @@ static _Noreturn void become(const struct git_box *b, int dir, char *const *argv
 	set_limit(RLIMIT_CORE, 0);
 	set_limit(RLIMIT_FSIZE, GIT_FILE_MAX);
 	set_limit(RLIMIT_AS, GIT_MEMORY_MAX);
+	set_limit(RLIMIT_DATA, GIT_DATA_MAX);
 	(void)umask(0077);
 	process_restore_signals();
 	(void)sigemptyset(&none);

@@ -621,20 +621,26 @@ loopback_port() {
 	done
 }
 
-@test "ISO-11: git.push over https has the credential of its remote, and no other process, record or file has it" {
-	local port secret=pass-$RANDOM$RANDOM$RANDOM url
+# https_server PASSWORD: serves $CUSTODY_HOME to user git, with a certificate of its own (cert.pem); PORT.
+https_server() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=test \
 		-addext subjectAltName=IP:127.0.0.1,DNS:localhost -keyout "$CUSTODY_HOME/key.pem" -out "$CUSTODY_HOME/cert.pem" 2>/dev/null
-	remote
-	python3 "$BATS_TEST_DIRNAME/../lib/git_http.py" "$CUSTODY_HOME" "$CUSTODY_HOME/cert.pem" "$CUSTODY_HOME/key.pem" "git:$secret" "$CUSTODY_HOME/port" 3>&- &
+	python3 "$BATS_TEST_DIRNAME/../lib/git_http.py" "$CUSTODY_HOME" "$CUSTODY_HOME/cert.pem" "$CUSTODY_HOME/key.pem" "git:$1" "$CUSTODY_HOME/port" 3>&- &
 	SERVER=$!
 	wait_until [ -e "$CUSTODY_HOME/port" ]
-	port=$(cat "$CUSTODY_HOME/port")
-	url=https://localhost:$port/hub.git
-	https() { # JSON
-		config "$(jq -cn --arg url "$url" --arg ca "$CUSTODY_HOME/cert.pem" --argjson more "$1" \
-			'{remotes: [{name: "hub", url: $url, network: "test", level: "A", branches: ["agent/*"], ca: $ca} + $more | with_entries(select(.value != null))]}')"
-	}
+	PORT=$(cat "$CUSTODY_HOME/port")
+}
+
+# https JSON: declares it.
+https() {
+	config "$(jq -cn --arg url "https://localhost:$PORT/hub.git" --arg ca "$CUSTODY_HOME/cert.pem" --argjson more "$1" \
+		'{remotes: [{name: "hub", url: $url, network: "test", level: "A", branches: ["agent/*"], ca: $ca} + $more | with_entries(select(.value != null))]}')"
+}
+
+@test "ISO-11: git.push over https has the credential of its remote, and no other process, record or file has it" {
+	local secret=pass-$RANDOM$RANDOM$RANDOM
+	remote
+	https_server "$secret"
 	commit kept changed
 	# Without a credential, one that is missing, one whose file the command could change, one for another host, and a server that
 	# the operator does not know.
@@ -667,9 +673,33 @@ loopback_port() {
 	assert_status 0
 	[ "$(at agent/x)" = "$(g rev-parse HEAD)" ]
 	[[ $output$stderr != *"$secret"* ]]
-	[ "$("$CUSTODY" ledger show --json | jq -c 'if type == "object" and .records then .records[] else . end | select(.k == "credential.use") | [.d.name, .d.to, .d.tool]' | sort -u)" = "[\"hub\",\"localhost:$port\",\"git.push\"]" ]
+	[ "$("$CUSTODY" ledger show --json | jq -c 'if type == "object" and .records then .records[] else . end | select(.k == "credential.use") | [.d.name, .d.to, .d.tool]' | sort -u)" = "[\"hub\",\"localhost:$PORT\",\"git.push\"]" ]
 	run grep -rlF --exclude-dir=credentials "$secret" "$CUSTODY_ROOT"
 	[ "$status" -eq 1 ]
+}
+
+@test "ISO-11: the certificates of a remote replace those of the system" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root: certificates of the system in a mount namespace"
+	remote
+	https_server secret-of-the-hub
+	printf %s secret-of-the-hub | "$CUSTODY" credential add hub --lane sandbox --host localhost
+	mkdir "$CUSTODY_HOME/system"
+	cp "$CUSTODY_HOME/cert.pem" "$CUSTODY_HOME/system/ca-certificates.crt"
+	cp "$CUSTODY_HOME/cert.pem" "$CUSTODY_HOME/system/test.pem"
+	openssl rehash "$CUSTODY_HOME/system"
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=other \
+		-keyout "$CUSTODY_HOME/other.key" -out "$CUSTODY_HOME/other.pem" 2>/dev/null
+	commit kept changed
+	trusting() { # JSON: a push where the system trusts the server
+		https "$1"
+		run --separate-stderr unshare -m sh -c 'mount --bind "$1" /etc/ssl/certs && shift && exec "$CUSTODY" run "$@"' sh "$CUSTODY_HOME/system" \
+			--profile "$PROFILE" -- /run/custody/custody-call git.push '{"remote":"hub","branch":"agent/x"}'
+	}
+	trusting "{\"credential\": \"hub\", \"ca\": \"$CUSTODY_HOME/other.pem\"}"
+	not_pushed 'cannot be reached'
+	trusting '{"credential": "hub", "ca": null}'
+	assert_status 0
+	[ "$(at agent/x)" = "$(g rev-parse HEAD)" ]
 }
 
 @test "ISO-7: a supervisor that is killed while git runs leaves no git process, and the next run removes its repository" {
@@ -699,4 +729,67 @@ open(sys.argv[3], "w")' "$port" "$CUSTODY_HOME/connected" "$CUSTODY_HOME/closed"
 	assert_status 0
 	[ -z "$(find "$CUSTODY_ROOT/sandbox/sessions" -mindepth 2 -maxdepth 2 -name git)" ]
 	"$CUSTODY" ledger verify >/dev/null
+}
+
+# commit_tree LINES MESSAGE: a commit on HEAD with these entries (as git ls-tree prints them) besides its own; main is there then.
+commit_tree() {
+	local tree
+	g mktree </dev/null >/dev/null
+	tree=$({ g ls-tree HEAD && printf '%b\n' "$1"; } | g mktree --missing)
+	g update-ref refs/heads/main "$(g commit-tree -p HEAD -m "$2" "$tree")"
+}
+
+@test "ISO-11: git.push inspects names that no list of files has: directories without a file" {
+	local empty=4b825dc642cb6eb9a060e54bf8d69288fbee4904 inner
+	remote
+	commit_tree "040000 tree $empty\t$TOKEN" change
+	push agent/x
+	not_pushed 'secret.token.github'
+	[[ $stderr != *"$TOKEN"* ]]
+	# Around another one.
+	g update-ref refs/heads/main "$BASE"
+	inner=$(printf '040000 tree %s\tdir\n' "$empty" | g mktree --missing)
+	commit_tree "040000 tree $inner\t$TOKEN" change
+	push agent/x
+	not_pushed 'secret.token.github'
+	# A harmless name is one that git would not write.
+	g update-ref refs/heads/main "$BASE"
+	commit_tree "040000 tree $empty\tdir" change
+	push agent/x
+	not_pushed 'mode.unknown'
+	# Behind a merge, and gone again.
+	g update-ref refs/heads/main "$BASE"
+	commit_tree "040000 tree $empty\t$TOKEN" change
+	g update-ref refs/heads/main "$(g commit-tree -p "$BASE" -p HEAD -m merge "$BASE^{tree}")"
+	push agent/x
+	not_pushed 'secret.token.github'
+}
+
+@test "ISO-11: git.push inspects a commit also if a submodule names it" {
+	local first
+	remote '{"inspect_allow": ["change.submodule"]}'
+	commit kept text "see $TOKEN"
+	first=$(g rev-parse HEAD)
+	commit_tree "160000 commit $first\tsub" change
+	push agent/x
+	not_pushed 'secret.token.github'
+	# Or a tree, whose names are inspected.
+	g update-ref refs/heads/main "$BASE"
+	commit_tree "040000 tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\t$TOKEN" change
+	first=$(g rev-parse 'HEAD^{tree}')
+	g read-tree HEAD
+	g update-index --add --cacheinfo "160000,$first,sub"
+	g commit -qm change
+	push agent/x
+	not_pushed 'secret.token.github'
+}
+
+@test "ISO-11: git.diff lists files that the index only announces, or that are below the name of a file" {
+	put announced "text"
+	g add -N announced
+	rm "$WORK/dropped"
+	put dropped/file "text"
+	ask git.diff '{}'
+	assert_status 0
+	[ "$(data '[.untracked[].path]')" = '["announced","dropped/"]' ]
 }
