@@ -10,6 +10,7 @@
 
 #define LINE_MIN 16
 #define LINES_MAX 64
+#define ENTITY_MAX 16
 #define NEST 2 /* JSON in a string of JSON; a URL in a parameter of a URL */
 
 /* The texts that are searched for.  All of them are as secret as the value. */
@@ -230,12 +231,68 @@ static size_t decode_percent(char *text, size_t len)
 	return n;
 }
 
+/* "&#47;", "&#x2f;" or "&amp;" at AT: its character and length; 0: another text. */
+static size_t read_entity(const char *at, size_t left, int *ret)
+{
+	static const struct {
+		const char *text;
+		char c;
+	} names[] = {
+		{ "amp", '&' }, { "lt", '<' },	   { "gt", '>' },   { "quot", '"' },  { "apos", '\'' },
+		{ "sol", '/' }, { "equals", '=' }, { "plus", '+' }, { "grave", '`' }, { "percnt", '%' }
+	};
+	const char *end = memchr(at, ';', left < ENTITY_MAX ? left : ENTITY_MAX);
+	const size_t len = end ? (size_t)(end - at) : 0;
+	const bool hex = len > 3 && (at[2] == 'x' || at[2] == 'X');
+	int value = 0;
+
+	if (len < 3)
+		return 0;
+	for (size_t i = 0; at[1] != '#' && i < ARRAY_SIZE(names); i++)
+		if (len - 1 == strlen(names[i].text) && memcmp(at + 1, names[i].text, len - 1) == 0) {
+			*ret = names[i].c;
+			return len + 1;
+		}
+	for (size_t i = hex ? 3 : 2; i < len; i++) {
+		const int d = digit(at[i]);
+
+		if (at[1] != '#' || d < 0 || (!hex && d > 9) || value > 0xffff)
+			return 0;
+		value = value * (hex ? 16 : 10) + d;
+	}
+	*ret = value;
+	return value <= 0xffff ? len + 1 : 0;
+}
+
+/* In place: what a text of HTML means.  Four bytes or more become at most three. */
+static size_t decode_html(char *text, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len;) {
+		int c = 0;
+		const size_t entity = text[i] == '&' ? read_entity(text + i, len - i, &c) : 0;
+
+		if (entity)
+			n += put_utf8(text + n, c);
+		else
+			text[n++] = text[i];
+		i += entity ? entity : 1;
+	}
+	return n;
+}
+
 static bool search(const struct needles *n, char *text, size_t len, char *room)
 {
 	if (is_in(n, text, len, room))
 		return true;
 	for (int i = 0; i < NEST; i++) {
 		len = unescape(text, len);
+		if (is_in(n, text, len, room))
+			return true;
+	}
+	for (int i = 0; i < NEST; i++) {
+		len = decode_html(text, len);
 		if (is_in(n, text, len, room))
 			return true;
 	}

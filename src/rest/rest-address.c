@@ -27,6 +27,7 @@ static const struct net nets4[] = {
 	{ { 10 },             8, REST_ADDRESS_PRIVATE },
 	{ { 100, 64 },       10, REST_ADDRESS_PRIVATE },
 	{ { 127 },            8, REST_ADDRESS_LOOPBACK },
+	{ { 168, 63, 129, 16 }, 32, REST_ADDRESS_LINK_LOCAL }, /* Azure: the machine's host, with its certificates */
 	{ { 169, 254 },      16, REST_ADDRESS_LINK_LOCAL },
 	{ { 172, 16 },       12, REST_ADDRESS_PRIVATE },
 	{ { 192, 0, 0 },     24, REST_ADDRESS_NEVER },

@@ -9,4 +9,5 @@
 #define REST_PROGRAM "custody-rest"
 #define REST_CREDENTIAL_FD 3
 #define REST_LINE_MAX (1024 * 1024)
-#define REST_REPLY_HEADER_MAX 4096 /* of one header's value that the caller gets */
+#define REST_REPLY_HEADERS_MAX (256 * 1024) /* of all headers, also informational ones and trailers */
+#define REST_REPLY_HEADER_MAX 4096	    /* of one header's value that the caller gets */

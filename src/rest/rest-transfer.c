@@ -76,6 +76,11 @@ static size_t take_header(char *bytes, size_t size, size_t n, void *arg)
 	const size_t len = size * n;
 	const char *colon = memchr(bytes, ':', len);
 
+	t->header_bytes += len;
+	if (t->header_bytes > REST_REPLY_HEADERS_MAX) {
+		t->too_large = true;
+		return 0;
+	}
 	for (char **name = t->reply_names; colon && name && *name; name++) {
 		_cleanup_free_ char *value = NULL;
 
@@ -172,7 +177,9 @@ static CURLcode set_request(CURL *c, struct rest_transfer *t, struct curl_slist 
 static int explain(const struct rest_transfer *t, CURLcode e, struct fault *f)
 {
 	if (t->too_large)
-		return fault_set(f, EMSGSIZE, "the reply is larger than %zu bytes", t->reply_max);
+		return fault_set(f, EMSGSIZE, "the reply is larger than %zu bytes",
+				 t->header_bytes > REST_REPLY_HEADERS_MAX ? (size_t)REST_REPLY_HEADERS_MAX
+									  : t->reply_max);
 	if (t->bad_address)
 		return fault_set(
 			f, EACCES,
@@ -192,7 +199,7 @@ static int explain(const struct rest_transfer *t, CURLcode e, struct fault *f)
 			f, ENOENT,
 			"the certificates to verify the server with cannot be read: nothing was sent");
 	case CURLE_OUT_OF_MEMORY:
-		return fault_set(f, ENOMEM, "out of memory");
+		return fault_set(f, ENOMEM, "out of memory, or the reply has a header that is too large");
 	default:
 		return fault_set(f, EIO, "the request failed: %s", curl_easy_strerror(e));
 	}

@@ -13,6 +13,7 @@ struct rest_transfer {
 	long status;
 	struct strbuf body;
 	struct jdoc *headers;
+	size_t header_bytes;
 	/* Why it failed. */
 	bool too_large, bad_address;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,25 @@ static void search_encoded(const struct secret *s)
 	search(s, text, len, true);
 }
 
+/* And as numbers of HTML. */
+static void search_html(const struct secret *s)
+{
+	const size_t room = secret_len(s) * 6 + 1;
+	_cleanup_free_ char *text = malloc(room);
+	size_t n = 0;
+
+	if (!text)
+		return;
+	for (size_t i = 0; i < secret_len(s); i++) {
+		const unsigned char c = (unsigned char)secret_bytes(s)[i];
+
+		if (c >= 0x80)
+			return;
+		n += (size_t)snprintf(text + n, room - n, "&#%u;", c);
+	}
+	search(s, text, n, true);
+}
+
 /* The first byte says how many of the next ones are the value; it is put into the middle of the others. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -58,5 +78,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text + half + len, data + 1 + len + half, rest - half);
 	search(s, text, len + rest, true);
 	search_encoded(s);
+	search_html(s);
 	return 0;
 }

@@ -13,6 +13,7 @@ setup_file() {
 	rest_ca "$FORGE" ca
 	rest_ca "$FORGE" foreign
 	rest_cert "$FORGE" good ca DNS:localhost
+	rest_cert "$FORGE" tls11 ca DNS:localhost
 	rest_cert "$FORGE" expired ca DNS:localhost 20210101000000Z
 	rest_cert "$FORGE" named ca DNS:localhost.example.org,DNS:*.example.org
 	rest_cert "$FORGE" stranger foreign DNS:localhost
@@ -30,7 +31,7 @@ setup() {
 	suite_setup
 	export NO_COLOR=1
 	: >"$FORGE/requests"
-	rest_servers "$FORGE" good expired named stranger plain
+	rest_servers "$FORGE" good expired named stranger plain tls11
 	cp "$BATS_TEST_DIRNAME/../lib/broker_client.py" "$CUSTODY_HOME/work/"
 }
 
@@ -138,7 +139,7 @@ assert "part of a path" in error("file", {"name": "a/b"})'
 	[ "$(requests .path)" = '"/text?ref=x%26y%3Dz%20HTTP%2F1.1%23%3F..%2F%2500%C3%A4&from=a%20b"' ]
 }
 
-@test "ISO-9: a certificate that is expired, of another name or of an unknown authority ends the call before the request" {
+@test "ISO-9: a certificate that is expired, of another name or of an unknown authority, or an old TLS ends the call before the request" {
 	local name
 	for name in expired named stranger; do
 		tools "$(rest t /text "{\"url\": \"https://localhost:${PORT[$name]}\"}")"
@@ -148,6 +149,10 @@ assert "part of a path" in error("file", {"name": "a/b"})'
 	# Without rest.ca the authorities of the system count, which do not know this one.
 	tools "$(rest t /text '{"ca": null}')"
 	SSL_CERT_FILE=$FORGE/ca.crt CURL_CA_BUNDLE=$FORGE/ca.crt inside 'assert "certificate is not valid" in error("t"), error("t")'
+	assert_status 0
+	# A server that has no TLS after 1.1.
+	tools "$(rest t /text "{\"url\": \"https://localhost:${PORT[tls11]}\"}")"
+	inside 'assert "no encrypted connection" in error("t"), error("t")'
 	assert_status 0
 	# A server without TLS.
 	tools "$(rest t /text "{\"url\": \"https://localhost:${PORT[plain]}\"}")"
@@ -220,6 +225,20 @@ assert call("text")["body"] == "gr\u00fc\u00dfe\n"'
 	assert_status 0
 }
 
+@test "ISO-9: headers, informational replies or trailers without end are a failure, as is another protocol" {
+	tools "$(rest headers /headers)" "$(rest informed /informed)" "$(rest trailers /trailers)" "$(rest header /header)" "$(rest chunks /chunks)" \
+		"$(rest bomb /bomb)" "$(rest upgrade /upgrade)" "$(rest old /old)" "$(rest twice /twice '{"reply_headers": ["etag"]}')"
+	inside 'for tool in ["headers", "informed", "trailers"]:
+    assert "larger than 262144 bytes" in error(tool), error(tool)
+assert "a header that is too large" in error("header"), error("header")
+for tool in ["chunks", "bomb"]:
+    assert "larger than 65536 bytes" in error(tool), error(tool)
+for tool in ["upgrade", "old"]:
+    assert call(tool) == ["tool-failed"], tool
+assert call("twice") == {"body": {}, "headers": {"etag": "two"}, "status": 200}'
+	assert_status 0
+}
+
 @test "ISO-9: a client that is gone ends its request" {
 	tools "$(rest slow /slow)" "$(rest after_slow /after-slow)" "$(rest after_gone /after-gone)"
 	inside 's = connect()
@@ -243,26 +262,29 @@ assert call("after_gone")["status"] == 200'
 	for user in root user; do
 		[ $user = root ] || as_user
 		: >"$FORGE/requests"
-		printf %s s3cret-value-of-the-forge | "${CUSTODY_AS[@]}" "$CUSTODY" credential add forge --host localhost >/dev/null
+		printf %s s3cret/value-of=the-forge | "${CUSTODY_AS[@]}" "$CUSTODY" credential add forge --host localhost >/dev/null
 		tools "$(rest bearer /text '{"credential": "forge"}')" "$(rest private /text '{"credential": "forge", "header": "PRIVATE-TOKEN", "scheme": ""}')" \
-			"$(rest echo /echo '{"credential": "forge"}')"
+			"$(rest echo /echo '{"credential": "forge"}')" "$(rest page /html '{"credential": "forge"}')"
 		inside 'assert call("bearer")["status"] == 200
 assert call("private")["status"] == 200
-assert call("echo") == ["credential-in-output"]'
+assert call("echo") == ["credential-in-output"]
+assert call("page") == ["credential-in-output"]'
 		assert_status 0
-		[ "$(requests '[.headers.authorization, .headers["private-token"]]')" = '["Bearer s3cret-value-of-the-forge",null]
-[null,"s3cret-value-of-the-forge"]
-["Bearer s3cret-value-of-the-forge",null]' ]
+		[ "$(requests '[.headers.authorization, .headers["private-token"]]')" = '["Bearer s3cret/value-of=the-forge",null]
+[null,"s3cret/value-of=the-forge"]
+["Bearer s3cret/value-of=the-forge",null]
+["Bearer s3cret/value-of=the-forge",null]' ]
 		[ "$(records credential.use '[.d.name, .d.to, .d.tool]')" = "[\"forge\",\"localhost:${PORT[good]}\",\"bearer\"]
 [\"forge\",\"localhost:${PORT[good]}\",\"private\"]
-[\"forge\",\"localhost:${PORT[good]}\",\"echo\"]" ]
-		run bash -c 'grep -rlF s3cret-value-of-the-forge "$CUSTODY_ROOT" "$CUSTODY_HOME" | sort -u'
+[\"forge\",\"localhost:${PORT[good]}\",\"echo\"]
+[\"forge\",\"localhost:${PORT[good]}\",\"page\"]" ]
+		run bash -c 'grep -rlF s3cret/value-of=the-forge "$CUSTODY_ROOT" "$CUSTODY_HOME" | sort -u'
 		[[ $output == */credentials/forge.credential && ${#lines[@]} -eq 1 ]]
 	done
 }
 
 @test "ISO-12: a credential of another host, with a line end, or of no name is not sent" {
-	printf %s s3cret-value-of-the-forge | "$CUSTODY" credential add elsewhere --host api.example.org >/dev/null
+	printf %s s3cret/value-of=the-forge | "$CUSTODY" credential add elsewhere --host api.example.org >/dev/null
 	printf 's3cret-value\r\nX-Evil: 1' | "$CUSTODY" credential add lines --host localhost >/dev/null
 	tools "$(rest other /text '{"credential": "elsewhere"}')" "$(rest lines /text '{"credential": "lines"}')"
 	inside 'assert call("other") == ["credential"]

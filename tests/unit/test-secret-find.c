@@ -40,6 +40,18 @@ static void ISO_12_a_value_is_found_as_it_is_and_in_json(void)
 	CHECK(has_len("in-binary", "\0\xff\0in-binary\0", 13));
 }
 
+/* As templates of pages write it: a token of base64 has '/', '+' and '='. */
+static void ISO_12_a_value_is_found_in_html(void)
+{
+	CHECK(has("s3cr3t/value+of=it", "<p>s3cr3t&#x2F;value+of&#61;it</p>"));
+	CHECK(has("s3cr3t/value+of=it", "<p>s3cr3t&#x2f;value&#43;of&equals;it</p>"));
+	CHECK(has("a&b<c>d\"e'f", "a&amp;b&lt;c&gt;d&quot;e&#39;f"));
+	CHECK(has("a&b<c>d\"e'f", "a&amp;amp;b&amp;lt;c&gt;d&#0034;e&apos;f"));
+	CHECK(has("a&b<c>d\"e'f", "{\"m\":\"a\\u0026amp;b&lt;c>d&quot;e&#39;f\"}"));
+	CHECK(has("all-of-it", "&#97;&#x6c;&#X6C;&#45;&#111;&#102;&#x0002D;&#105;&#116;"));
+	CHECK(!has("s3cr3t/value+of=it", "&;&#;&#x;&#x110000;&amp&#1234567890123456;s3cr3t value of it"));
+}
+
 static void ISO_12_a_value_is_found_percent_encoded(void)
 {
 	CHECK(has(VALUE, "q=s3cr3t%2F%2Bvalue%20%22of%22%20a%20%5Ctest%0A&r"));
@@ -98,6 +110,7 @@ static void other_text_is_not_taken_for_a_value(void)
 		CHECK(!has(VALUE, others[i]));
 }
 
-TAP_MAIN(T(ISO_12_a_value_is_found_as_it_is_and_in_json), T(ISO_12_a_value_is_found_percent_encoded),
-	 T(ISO_12_a_value_is_found_in_base64_at_any_offset), T(ISO_12_a_value_is_found_in_hex),
-	 T(ISO_12_a_long_line_of_a_value_is_found_alone), T(other_text_is_not_taken_for_a_value))
+TAP_MAIN(T(ISO_12_a_value_is_found_as_it_is_and_in_json), T(ISO_12_a_value_is_found_in_html),
+	 T(ISO_12_a_value_is_found_percent_encoded), T(ISO_12_a_value_is_found_in_base64_at_any_offset),
+	 T(ISO_12_a_value_is_found_in_hex), T(ISO_12_a_long_line_of_a_value_is_found_alone),
+	 T(other_text_is_not_taken_for_a_value))
