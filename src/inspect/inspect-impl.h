@@ -61,12 +61,17 @@ void inspect_terraform(const struct inspect_scan *s, const char *p, size_t at, s
 void inspect_runs(const struct inspect_scan *s, const char *p, size_t len);
 
 /* inspect-view.c: encoded texts. */
+/* VIEW is what the bytes at AT of the text or view mean. */
+void inspect_view(const struct inspect_scan *s, const char *view, size_t len, size_t at);
 /* The run from AT to END, and following lines that continue it; returns the end of the last one. */
 size_t inspect_view_base64(const struct inspect_scan *s, const char *p, size_t at, size_t end, size_t len);
 void inspect_view_hex(const struct inspect_scan *s, const char *p, size_t at, size_t end);
 bool inspect_view_is_login(const char *p, size_t len); /* is it base64 of NAME:PASSWORD? */
 /* Lines with escapes: \\n, \\u0041, %41. */
 void inspect_view_lines(const struct inspect_scan *s, const char *p, size_t len);
+
+/* inspect-wide.c: UTF-16. */
+void inspect_wide(const struct inspect_scan *s, const char *p, size_t len);
 
 /* inspect-known.c */
 void inspect_known(const struct inspect_scan *s, const char *p, size_t len);

@@ -53,7 +53,7 @@ static size_t decode_base64(const char *p, size_t len, char *out)
 	return n;
 }
 
-static void scan_view(const struct inspect_scan *s, const char *view, size_t len, size_t at)
+void inspect_view(const struct inspect_scan *s, const char *view, size_t len, size_t at)
 {
 	struct inspect_scan next = *s;
 
@@ -110,7 +110,7 @@ size_t inspect_view_base64(const struct inspect_scan *s, const char *p, size_t a
 	if (!view)
 		return to;
 	n = decode_base64(p + at, to - at, view);
-	scan_view(s, view, n, at);
+	inspect_view(s, view, n, at);
 	explicit_bzero(view, n);
 	return to;
 }
@@ -138,7 +138,7 @@ void inspect_view_hex(const struct inspect_scan *s, const char *p, size_t at, si
 		return;
 	for (size_t i = at; i + 1 < end; i += 2)
 		view[n++] = (char)(hex_of(p[i]) << 4 | hex_of(p[i + 1]));
-	scan_view(s, view, n, at);
+	inspect_view(s, view, n, at);
 	explicit_bzero(view, n);
 }
 
@@ -241,7 +241,7 @@ void inspect_view_lines(const struct inspect_scan *s, const char *p, size_t len)
 			inspect_broken(s->found);
 			return;
 		}
-		scan_view(s, view.text ? view.text : "", view.len, begin);
+		inspect_view(s, view.text ? view.text : "", view.len, begin);
 	}
 	if (view.text)
 		explicit_bzero(view.text, view.room);

@@ -14,4 +14,5 @@ libcore_a_SOURCES += \
 	src/inspect/inspect-token.c \
 	src/inspect/inspect-trigger.c \
 	src/inspect/inspect-view.c \
+	src/inspect/inspect-wide.c \
 	src/inspect/inspect.c src/inspect/inspect.h

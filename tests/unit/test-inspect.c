@@ -321,6 +321,30 @@ static void an_environment_of_proc_is_found(void)
 	CHECK(none.total == 0);
 }
 
+/* Every text that is found is found in UTF-16 of both byte orders, but for an environment, and none that is spared. */
+static void ISO_11_a_text_of_utf_16_is_inspected(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const size_t len = strlen(rows[i].text);
+
+		if (rows[i].kind != TEXT || rows[i].rule == INSPECT_PROC_ENVIRON)
+			continue;
+		for (size_t order = 0; order < 2; order++) {
+			_cleanup_inspect_found_ struct inspect_found found = { .options = &options };
+			_cleanup_free_ char *wide = calloc(2, len + 2);
+
+			CHECK(wide);
+			memcpy(wide, order ? "\xfe\xff" : "\xff\xfe", 2);
+			for (size_t k = 0; k < len; k++)
+				wide[2 + 2 * k + order] = rows[i].text[k];
+			inspect_text("x", wide, 2 * len + 2, &found);
+			if (rows[i].rule == NONE ? found.total > 0 : !has(&found, rows[i].rule))
+				printf("# %s\n", rows[i].text);
+			CHECK(rows[i].rule == NONE ? found.total == 0 : has(&found, rows[i].rule));
+		}
+	}
+}
+
 TAP_MAIN(T(ISO_10_each_rule_finds_its_rows_and_no_other), T(ISO_11_each_kind_of_change_is_seen),
 	 T(every_rule_has_a_row_for_and_one_against_it), T(long_lines_and_large_texts_are_found),
-	 T(an_environment_of_proc_is_found))
+	 T(an_environment_of_proc_is_found), T(ISO_11_a_text_of_utf_16_is_inspected))
