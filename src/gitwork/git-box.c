@@ -26,6 +26,8 @@ static const char config[] = "[core]\n"
 			     "\tlogAllRefUpdates = false\n"
 			     "[transfer]\n\tfsckObjects = true\n"
 			     "[fetch]\n\tunpackLimit = 1\n\trecurseSubmodules = false\n"
+			     /* A remote is asked for objects without telling it which ones are here. */
+			     "\tnegotiationAlgorithm = noop\n"
 			     "[push]\n\trecurseSubmodules = no\n\tfollowTags = false\n"
 			     "[submodule]\n\trecurse = false\n"
 			     "[uploadpack]\n\tallowAnySHA1InWant = true\n"

@@ -169,7 +169,7 @@ static int fetch_branch(const struct git_call *c, const struct git_box *b, const
 	    asprintf(&path, ".git/" PLACE "/%s", name) < 0)
 		return fault_errno(f, ENOMEM, "fetch");
 	parse[3] = ref;
-	r = git_remote_fetch(b, c->remote, (const char *const[]){ spec, NULL }, f);
+	r = git_remote_fetch(b, c->remote, (const char *const[]){ spec, NULL }, false, f);
 	if (r == 0)
 		r = git_run_oid(b, GIT_CLEAN, parse, commit, f);
 	if (r == 0)

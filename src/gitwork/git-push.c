@@ -89,7 +89,7 @@ static int fetch_remote(struct push *p, struct fault *f)
 	_cleanup_free_ char *ref = NULL;
 	const char *argv[] = { "show-ref", "--verify", "--hash", NULL, NULL };
 	_cleanup_strbuf_ struct strbuf out = { 0 };
-	int r = git_remote_fetch(&p->box, p->call->remote, specs, f);
+	int r = git_remote_fetch(&p->box, p->call->remote, specs, true, f);
 
 	if (r < 0)
 		return r;

@@ -20,6 +20,9 @@ bool git_branch_fits(char *const *patterns, const char *name);
 /* B for this remote: the protocol of its URL is the only one. */
 struct git_box git_remote_box(const struct git_box *b, const struct git_remote *r);
 
-/* What SPECS, refspecs, name, into GIT_CLEAN. */
+/*
+ * What SPECS, refspecs, name, into GIT_CLEAN.  The remote is told of no commit here but, with KNOWN, those that it names itself, so that
+ * it does not send them again.
+ */
 int git_remote_fetch(const struct git_box *b, const struct git_remote *r, const char *const *specs,
-		     struct fault *f) _must_check_;
+		     bool known, struct fault *f) _must_check_;

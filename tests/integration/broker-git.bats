@@ -520,17 +520,49 @@ loopback_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-@test "ISO-11: git.push and git.fetch reach a git server" {
+# git_server: serves the repository of remote() by git://, and writes each line that it gets to $CUSTODY_HOME/packets.
+git_server() {
 	local port
-	remote
 	port=$(loopback_port)
-	git daemon --reuseaddr --listen=127.0.0.1 --port="$port" --base-path="$CUSTODY_HOME" --export-all \
+	GIT_TRACE_PACKET=$CUSTODY_HOME/packets git daemon --reuseaddr --listen=127.0.0.1 --port="$port" --base-path="$CUSTODY_HOME" --export-all \
 		--enable=receive-pack --log-destination=none "$REMOTE" 3>&- &
 	SERVER=$!
 	wait_until git ls-remote -q "git://127.0.0.1:$port/hub.git" >/dev/null 2>&1
 	config "$(jq -cn --arg url "git://127.0.0.1:$port/hub.git" \
 		'{remotes: [{name: "hub", url: $url, network: "test", level: "A", branches: ["agent/*"]}]}')"
 	profile git.push git.fetch
+}
+
+@test "ISO-11: a remote learns nothing of commits before git.push has inspected them, not even their ids" {
+	local head other
+	remote
+	# The remote is ahead of the session, which knows one of its branches or none.
+	commit kept elsewhere
+	other=$(g rev-parse HEAD)
+	"${CUSTODY_AS[@]}" git -C "$REMOTE" fetch -q "$WORK/.git" "$other:refs/heads/ahead"
+	g reset -q --hard "$BASE"
+	g reflog expire --expire=now --all
+	g gc -q --prune=now
+	git_server
+	commit kept "token $TOKEN"
+	head=$(g rev-parse HEAD)
+	for known in "$BASE" none; do
+		: >"$CUSTODY_HOME/packets"
+		push agent/x
+		[ "$status" -ne 0 ]
+		[[ $stderr == *secret.token.github* ]]
+		grep -q 'want ' "$CUSTODY_HOME/packets"
+		run grep -F "$head" "$CUSTODY_HOME/packets"
+		[ "$status" -eq 1 ]
+		# What both have is not sent again.
+		[ "$known" = none ] || grep -q "< have $known" "$CUSTODY_HOME/packets"
+		"${CUSTODY_AS[@]}" git -C "$REMOTE" update-ref refs/heads/main "$other"
+	done
+}
+
+@test "ISO-11: git.push and git.fetch reach a git server" {
+	remote
+	git_server
 	commit kept changed
 	push agent/x
 	assert_status 0
