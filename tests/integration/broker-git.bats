@@ -734,11 +734,10 @@ https() {
 	[ "$(at agent/x)" = "$(g rev-parse HEAD)" ]
 }
 
-@test "ISO-7: a supervisor that is killed while git runs leaves no git process, and the next run removes its repository" {
-	local port pid
-	remote
+# silent_server: takes a connection, says so in $CUSTODY_HOME/connected, answers nothing, and says in `closed` that it has ended.
+silent_server() {
+	local port
 	port=$(loopback_port)
-	# Takes the connection, says so, and answers nothing.
 	python3 -c 'import socket, sys
 s = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 c = s.accept()[0]
@@ -748,6 +747,58 @@ open(sys.argv[3], "w")' "$port" "$CUSTODY_HOME/connected" "$CUSTODY_HOME/closed"
 	SERVER=$!
 	config "$(jq -cn --arg url "git://127.0.0.1:$port/hub.git" \
 		'{remotes: [{name: "hub", url: $url, network: "test", level: "A", branches: ["agent/*"]}]}')"
+}
+
+busy_thrice() {
+	[ "$(grep -c 'another git call of this session is running' "$CUSTODY_HOME/err")" -ge 3 ]
+}
+
+# git_outside: the processes of git that custody runs now.
+git_outside() {
+	local dir
+	for dir in /proc/[0-9]*; do
+		[[ $(readlink "$dir/cwd") != "$CUSTODY_ROOT"/*/git/clean ]] || echo "${dir#/proc/}"
+	done 2>/dev/null
+}
+
+@test "ISO-11: git outside has a fixed environment, limits, and one call of a session at a time" {
+	local pid silent
+	remote
+	silent_server
+	profile git.push git.fetch git.diff
+	commit kept changed
+	env GIT_SSH_COMMAND="touch $RAN/ssh" GIT_PROXY_COMMAND="touch $RAN/proxy" GIT_EXTERNAL_DIFF="touch $RAN/diff" GIT_EXEC_PATH="$WORK" GIT_TRACE="$RAN/trace" \
+		GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0="touch $RAN/fsmonitor" GIT_ALTERNATE_OBJECT_DIRECTORIES="$WORK" \
+		https_proxy=http://127.0.0.1:1 ALL_PROXY=http://127.0.0.1:1 "$CUSTODY" run --profile "$PROFILE" -- sh -c '
+		until /run/custody/custody-call git.push "{\"remote\":\"hub\",\"branch\":\"agent/x\"}" 2>&1 | tee /dev/stderr | grep -q "cannot be reached"; do sleep 0.1; done &
+		for tool in git.diff git.fetch git.push; do
+			until /run/custody/custody-call $tool "{\"remote\":\"hub\",\"branch\":\"agent/y\"}" 2>&1 | tee /dev/stderr | grep -q "another git call"; do sleep 0.1; done
+		done
+		wait $!; /run/custody/custody-call git.diff' >"$CUSTODY_HOME/out" 2>"$CUSTODY_HOME/err" 3>&- &
+	silent=$!
+	wait_until test -e "$CUSTODY_HOME/connected"
+	pid=$(git_outside | head -n 1)
+	[ -n "$pid" ]
+	[ "$(tr '\0' '\n' <"/proc/$pid/environ" | sed 's/=.*//' | sort | tr '\n' ' ')" = "GIT_ALLOW_PROTOCOL GIT_ASKPASS GIT_ATTR_NOSYSTEM GIT_AUTHOR_EMAIL GIT_AUTHOR_NAME \
+GIT_COMMITTER_EMAIL GIT_COMMITTER_NAME GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM GIT_CONFIG_SYSTEM GIT_DIR GIT_EDITOR GIT_LITERAL_PATHSPECS GIT_NO_LAZY_FETCH GIT_NO_REPLACE_OBJECTS \
+GIT_OPTIONAL_LOCKS GIT_PAGER GIT_PROTOCOL_FROM_USER GIT_SSH_COMMAND GIT_TERMINAL_PROMPT HOME LC_ALL PATH SSH_ASKPASS XDG_CONFIG_HOME " ]
+	grep -q '^Max data size  *2147483648' "/proc/$pid/limits"
+	grep -q '^Max core file size  *0' "/proc/$pid/limits"
+	grep -q '^NoNewPrivs:.1' "/proc/$pid/status"
+	wait_until busy_thrice
+	kill "$SERVER" && wait "$SERVER" || true
+	SERVER=
+	wait "$silent" || { cat "$CUSTODY_HOME/err"; false; }
+	grep -q 'cannot be reached' "$CUSTODY_HOME/err"
+	jq -e .head "$CUSTODY_HOME/out"
+	[ -z "$(ls -A "$RAN")" ]
+	[ -z "$(git_outside)" ]
+}
+
+@test "ISO-7: a supervisor that is killed while git runs leaves no git process, and the next run removes its repository" {
+	local pid
+	remote
+	silent_server
 	profile git.fetch
 	"$CUSTODY" run --profile "$PROFILE" -- /run/custody/custody-call git.fetch '{"remote":"hub"}' >/dev/null 2>&1 3>&- &
 	pid=$!
