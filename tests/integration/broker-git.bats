@@ -653,6 +653,53 @@ git_server() {
 	done
 }
 
+# moved_server: sends every request on to another server, which asks for a password and notes in $CUSTODY_HOME/asked what it gets; PORT.
+moved_server() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=test \
+		-addext subjectAltName=IP:127.0.0.1,DNS:localhost -keyout "$CUSTODY_HOME/key.pem" -out "$CUSTODY_HOME/cert.pem" 2>/dev/null
+	python3 -c 'import http.server, os, ssl, sys, threading
+home = sys.argv[1]
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.server is first:
+            self.send_response(301)
+            self.send_header("Location", "https://localhost:%d%s" % (second.server_address[1], self.path))
+        else:
+            with open(home + "/asked", "a") as f:
+                f.write("%s %s\n" % (self.path, self.headers.get("Authorization")))
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", "Basic realm=x")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+first, second = (http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in range(2))
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(home + "/cert.pem", home + "/key.pem")
+for s in first, second:
+    s.socket = context.wrap_socket(s.socket, server_side=True)
+    threading.Thread(target=s.serve_forever, daemon=True).start()
+with open(home + "/port.new", "w") as f:
+    f.write(str(first.server_address[1]))
+os.rename(home + "/port.new", home + "/port")
+threading.Event().wait()' "$CUSTODY_HOME" 2>/dev/null 3>&- &
+	SERVER=$!
+	wait_until [ -e "$CUSTODY_HOME/port" ]
+	PORT=$(cat "$CUSTODY_HOME/port")
+}
+
+@test "ISO-11: a remote that sends git on to another server gets no further, and that server no credential" {
+	remote
+	moved_server
+	printf %s secret-of-the-hub | "$CUSTODY" credential add hub --lane sandbox --host localhost
+	https '{"credential": "hub"}'
+	profile git.push git.fetch
+	commit kept changed
+	push agent/x
+	not_pushed 'cannot be reached'
+	ask git.fetch '{"remote": "hub"}'
+	[ "$status" -ne 0 ]
+	[ ! -e "$CUSTODY_HOME/asked" ]
+}
+
 # https_server PASSWORD: serves $CUSTODY_HOME to user git, with a certificate of its own (cert.pem); PORT.
 https_server() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=test \
