@@ -29,7 +29,7 @@ struct git_box {
 #define GIT_OUTPUT_MAX ((size_t)64 * 1024 * 1024)
 #define GIT_FILE_MAX ((uint64_t)2 << 30)   /* of what git writes */
 #define GIT_MEMORY_MAX ((uint64_t)4 << 30) /* its address space: packs are mapped */
-#define GIT_DATA_MAX ((uint64_t)2 << 30)   /* of that, what is in memory alone */
+#define GIT_DATA_MAX ((uint64_t)2 << 30)   /* of that, all but mapped files */
 
 /* Makes NAME in DIR anew; what an interrupted call left is removed. */
 int git_box_open(int dir, struct git_box *ret, struct fault *f) _must_check_;
