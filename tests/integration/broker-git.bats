@@ -787,11 +787,13 @@ silent_server() {
 	port=$(loopback_port)
 	python3 -c 'import socket, sys
 s = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+open(sys.argv[4], "w")
 c = s.accept()[0]
 open(sys.argv[2], "w")
 while c.recv(4096): pass
-open(sys.argv[3], "w")' "$port" "$CUSTODY_HOME/connected" "$CUSTODY_HOME/closed" 3>&- &
+open(sys.argv[3], "w")' "$port" "$CUSTODY_HOME/connected" "$CUSTODY_HOME/closed" "$CUSTODY_HOME/listening" 3>&- &
 	SERVER=$!
+	wait_until test -e "$CUSTODY_HOME/listening"
 	config "$(jq -cn --arg url "git://127.0.0.1:$port/hub.git" \
 		'{remotes: [{name: "hub", url: $url, network: "test", level: "A", branches: ["agent/*"]}]}')"
 }
