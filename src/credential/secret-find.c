@@ -250,7 +250,7 @@ static size_t read_entity(const char *at, size_t left, int *ret)
 		return 0;
 	for (size_t i = 0; at[1] != '#' && i < ARRAY_SIZE(names); i++)
 		if (len - 1 == strlen(names[i].text) && memcmp(at + 1, names[i].text, len - 1) == 0) {
-			*ret = names[i].c;
+			*ret = (unsigned char)names[i].c;
 			return len + 1;
 		}
 	for (size_t i = hex ? 3 : 2; i < len; i++) {
