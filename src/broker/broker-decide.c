@@ -48,39 +48,56 @@ static bool is_value(const struct jdoc *param, const char *value)
 	return str_eq(number, value);
 }
 
-/* The length of the character at AT, and what it is without regard to case: the two others that fold to ASCII as well. */
-static size_t fold(const char *at, char *ret)
+/* The next letter or digit without regard to case; '\0': none. */
+static char next_of(const char **at)
 {
-	if (strncmp(at, "\xc5\xbf", 2) == 0) { /* U+017F, a long s */
-		*ret = 's';
-		return 2;
+	for (; **at; (*at)++) {
+		const char c = **at;
+
+		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+			(*at)++;
+			return c;
+		}
+		if (c >= 'A' && c <= 'Z') {
+			(*at)++;
+			return (char)(c - 'A' + 'a');
+		}
 	}
-	if (strncmp(at, "\xe2\x84\xaa", 3) == 0) { /* U+212A, the sign for kelvin */
-		*ret = 'k';
-		return 3;
-	}
-	*ret = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
-	return 1;
+	return '\0';
 }
 
-static bool is_same_folded(const char *a, const char *b)
+static bool is_same_name(const char *a, const char *b)
 {
 	char x, y;
 
-	while (*a && *b) {
-		a += fold(a, &x);
-		b += fold(b, &y);
-		if (x != y)
-			return false;
-	}
-	return *a == *b;
+	do {
+		x = next_of(&a);
+		y = next_of(&b);
+	} while (x == y && x);
+	return x == y;
 }
 
-/* Parsers exist that take "Issue" for "issue", and the last of both: the tool would act on a value that was not checked. */
+static bool is_ascii(const char *text)
+{
+	while (*text && (unsigned char)*text < 0x80)
+		text++;
+	return !*text;
+}
+
+/*
+ * Parsers exist that take "Issue_number", "issueNumber" or "issue-number" for "issue_number", and the last of all: the tool would
+ * act on a value that was not checked.  Of other alphabets each parser folds other characters to ASCII (a sharp s to "ss", full
+ * width, a dotted I): none of them is allowed beside a name that is checked.
+ */
+static bool is_double(const char *key, const char *name)
+{
+	return !str_eq(key, name) && (!is_ascii(key) || is_same_name(key, name));
+}
+
 static bool has_double(const struct jdoc *params, const char *name)
 {
 	for (size_t i = 0; i < params->n_members; i++)
-		if (!str_eq(params->members[i].key, name) && is_same_folded(params->members[i].key, name))
+		if (is_double(params->members[i].key, name))
 			return true;
 	return false;
 }
@@ -102,7 +119,10 @@ static int require_scope(const char *rule, const struct broker_values *v, const 
 		return fault_set(f, EPERM, "parameter '%s' is missing: it must be the session's %s", name,
 				 equals + 1);
 	if (has_double(params, name))
-		return fault_set(f, EPERM, "parameter '%s' is there in two spellings", name);
+		return fault_set(f, EPERM,
+				 "parameter '%s' is there in two spellings, or beside a name that "
+				 "is not ASCII",
+				 name);
 	return is_value(jdoc_get(params, name), value)
 		       ? 0
 		       : fault_set(f, EPERM, "parameter '%s' is not the session's %s", name, equals + 1);

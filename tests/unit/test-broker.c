@@ -104,8 +104,21 @@ static void ISO_9_a_parameter_of_the_scope_must_be_there_and_equal(void)
 /* A parser that ignores case takes both for one, and the later one counts. */
 static void ISO_9_a_parameter_of_the_scope_has_one_spelling(void)
 {
-	static const char *const doubles[] = { "Sink", "SINK", "\xc5\xbfink", "sin\xe2\x84\xaa" };
-	char *const scope[] = { (char *)"sink=issue", NULL };
+	/* A long s, a kelvin sign, a sharp s, full width, a dotted I; and what readers of options take for the same name. */
+	static const char *const doubles[] = { "Main_sink",
+					       "MAIN_SINK",
+					       "main_\xc5\xbfink",
+					       "main_sin\xe2\x84\xaa",
+					       "ma\xc3\x9f",
+					       "\xef\xbc\xad"
+					       "ain_sink",
+					       "ma\xc4\xb0n_sink",
+					       "mainSink",
+					       "main-sink",
+					       "main sink",
+					       " main_sink",
+					       "main.sink\n" };
+	char *const scope[] = { (char *)"main_sink=issue", NULL };
 	struct broker_tool tool = { .name = "x", .level = 'A', .scope = scope };
 	const struct broker_tools tools = { .items = &tool, .n = 1, .calls_max = 1 };
 	const struct broker_values values = { .issue = "5" };
@@ -118,9 +131,10 @@ static void ISO_9_a_parameter_of_the_scope_has_one_spelling(void)
 		const struct broker_checks none = { 0 };
 		_cleanup_fault_ struct fault f = { 0 };
 
-		jdoc_set_int(params, "sink", 5);
-		jdoc_set_int(params, "sinks", 6);
-		jdoc_set_int(params, "\xc3\xa4", 6);
+		jdoc_set_int(params, "main_sink", 5);
+		jdoc_set_int(params, "main_sinks", 6);
+		jdoc_set_int(params, "sink", 6);
+		jdoc_set_int(params, "", 6);
 		if (i < ARRAY_SIZE(doubles))
 			jdoc_set_int(params, doubles[i], 6);
 		CHECK(broker_decide(&tools, &values, &call, &none, &f).step ==
