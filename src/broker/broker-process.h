@@ -34,6 +34,7 @@ struct broker_program {
 	const struct broker_credential *credentials;
 	const struct broker_credential_fds *fds;
 	uint64_t output_max;
+	bool says_why; /* with credentials: its output is read also if it fails */
 };
 #define BROKER_PROCESS_NONE \
 	((struct broker_process){ .pid = -1, .pidfd = -EBADF, .in = -EBADF, .out = -EBADF })

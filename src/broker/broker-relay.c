@@ -262,6 +262,7 @@ void broker_relay(const struct broker_program *p)
 {
 	struct relay r = { .p = p, .out = -EBADF };
 	sigset_t set;
+	bool found;
 	int e;
 
 	(void)sigemptyset(&set);
@@ -278,7 +279,10 @@ void broker_relay(const struct broker_program *p)
 		end(&r, BROKER_VERDICT_TOO_MUCH, STATUS_OK);
 	if (e < 0)
 		end(&r, BROKER_VERDICT_REFUSED, STATUS_NOT_EXECUTABLE);
-	if (r.status == 0 && has_value(&r))
+	found = has_value(&r);
+	if (r.status == 0 && found)
 		end(&r, BROKER_VERDICT_FOUND, STATUS_OK);
+	if (found || (r.status != 0 && !p->says_why))
+		r.len = 0;
 	end(&r, BROKER_VERDICT_OUTPUT, r.status);
 }

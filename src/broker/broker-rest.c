@@ -39,7 +39,7 @@ int broker_rest_begin(struct broker_server *s, struct broker_client *c, const st
 	return broker_tool_execute(s, c, &x, input, f);
 }
 
-/* Nothing has searched the output of a failure for credentials: custody-rest's sentences have nothing of a reply. */
+/* custody-rest's sentences have nothing of a reply. */
 char *broker_rest_failure(const struct strbuf *output)
 {
 	if (output->broken || output->len == 0 || output->len > FAILURE_MAX ||

@@ -95,7 +95,8 @@ int broker_tool_execute(struct broker_server *s, struct broker_client *c, const 
 						.env = x->env,
 						.credentials = c->tool->credentials,
 						.fds = &fds,
-						.output_max = x->output_max };
+						.output_max = x->output_max,
+						.says_why = c->tool->builtin == BROKER_REST };
 	int r = take_params(c, params, f);
 
 	if (r == 0)

@@ -19,6 +19,8 @@ static bool has_programs(void)
 	return !tap_has("CUSTODY_TEST_VALGRIND", "1");
 }
 
+static bool says_why;
+
 struct outcome {
 	int status;
 	char output[256]; /* with the verdict */
@@ -42,7 +44,8 @@ static bool start(const char *script, const char *variable, const char *sent, si
 			.env = env,
 			.credentials = &credential,
 			.fds = &(const struct broker_credential_fds){ .fd = { pair[0] }, .n = 1 },
-			.output_max = output_max },
+			.output_max = output_max,
+			.says_why = says_why },
 		ret, NULL);
 	(void)fd_close(pair[0]);
 	if (r == 0 && sent)
@@ -121,11 +124,18 @@ static void ISO_12_output_with_a_value_stops_here(void)
 	CHECK(is(&o, 0, "f"));
 	o = run("cat <&3", NULL, VALUE, 100);
 	CHECK(is(&o, 0, "f"));
-	/* More output than allowed is not passed on either, nor is that of a failure read. */
+	/* More output than allowed is not passed on either. */
 	o = run("yes \"$A\"", "A", VALUE, 100);
 	CHECK(is(&o, 0, "m"));
+	/* Nor is any of a failure, but for a program whose sentence is the reason; and that has no value. */
+	o = run("echo fine; exit 3", "A", VALUE, 100);
+	CHECK(is(&o, 3, "o"));
+	says_why = true;
 	o = run("echo fine; exit 3", "A", VALUE, 100);
 	CHECK(is(&o, 3, "ofine\n"));
+	o = run("echo fine; echo \"$A\"; exit 3", "A", VALUE, 100);
+	CHECK(is(&o, 3, "o"));
+	says_why = false;
 	/* Processes of the program end with it. */
 	o = run("sleep 1000 & echo fine", "A", VALUE, 100);
 	CHECK(is(&o, 0, "ofine\n"));
