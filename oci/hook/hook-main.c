@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,7 +58,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: custody-hook approve|audit|mount ... <STATE\n");
 		return STATUS_USAGE;
 	}
-	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+	process_forbid_core();
 	umask(022);
 	process_init_signals();
 	r = fd_sanitize(&f);

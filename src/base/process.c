@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -53,6 +54,13 @@ void process_init_signals(void)
 void process_ignore_sigpipe(void)
 {
 	(void)signal(SIGPIPE, SIG_IGN);
+}
+
+void process_forbid_core(void)
+{
+	const struct rlimit one = { 1, 1 };
+
+	(void)setrlimit(RLIMIT_CORE, &one);
 }
 
 void process_restore_signals(void)

@@ -21,3 +21,9 @@ void process_init_signals(void);
 void process_ignore_sigpipe(void);
 /* In a child, before it executes another program: restores default signals. */
 void process_restore_signals(void);
+/*
+ * No core dump of this process and of what it executes.  Limit 1 and not 0: where core_pattern is a pipe, the kernel looks at no
+ * limit but this one, and hands the memory of the process to the program there (systemd-coredump, apport).  For a file it is too
+ * small as well.
+ */
+void process_forbid_core(void);

@@ -4,13 +4,13 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/exit-status.h"
 #include "base/fd.h"
+#include "base/process.h"
 #include "base/str.h"
 #include "broker/broker-credential-impl.h"
 #include "broker/broker-impl.h"
@@ -40,7 +40,6 @@ struct holder {
 
 static int leave_broker(struct holder *h)
 {
-	const struct rlimit none = { 0 };
 	int link = fcntl(h->link, F_DUPFD_CLOEXEC, 16), records = fcntl(h->records, F_DUPFD_CLOEXEC, 16);
 
 	if (link < 0 || records < 0 || dup3(link, 3, O_CLOEXEC) < 0 || dup3(records, 4, O_CLOEXEC) < 0 ||
@@ -49,9 +48,8 @@ static int leave_broker(struct holder *h)
 	h->link = 3;
 	h->records = 4;
 	(void)prctl(PR_SET_NAME, "custody-secret");
-	if (prctl(PR_SET_DUMPABLE, 0) < 0 || setrlimit(RLIMIT_CORE, &none) < 0)
-		return -errno;
-	return 0;
+	process_forbid_core();
+	return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
 }
 
 /* 1; 0: the broker has ended. */

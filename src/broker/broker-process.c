@@ -22,7 +22,6 @@
 
 _Noreturn void broker_process_execute(const struct broker_program *p, char *const *env, pid_t parent)
 {
-	const struct rlimit none = { 0 };
 	sigset_t all;
 
 	process_restore_signals();
@@ -31,7 +30,7 @@ _Noreturn void broker_process_execute(const struct broker_program *p, char *cons
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(STATUS_NOT_EXECUTABLE);
 	(void)setsid();
-	(void)setrlimit(RLIMIT_CORE, &none);
+	process_forbid_core();
 	if (chdir("/") < 0)
 		_exit(STATUS_NOT_EXECUTABLE);
 	if (p->work)

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -117,7 +116,6 @@ static void end(struct broker_server *s)
 /* The descriptors of the supervisor: those of the session's files, its terminal, and the locks of its claims. */
 static int leave_supervisor(struct broker_job *job, int *link)
 {
-	const struct rlimit none = { 0 };
 	int keep[] = { fcntl(job->listen_fd, F_DUPFD_CLOEXEC, 16), fcntl(*link, F_DUPFD_CLOEXEC, 16),
 		       fcntl(job->state_fd, F_DUPFD_CLOEXEC, 16), open("/dev/null", O_RDWR | O_CLOEXEC) };
 
@@ -135,7 +133,7 @@ static int leave_supervisor(struct broker_job *job, int *link)
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, "custody-broker");
 	(void)prctl(PR_SET_DUMPABLE, 0);
-	(void)setrlimit(RLIMIT_CORE, &none);
+	process_forbid_core();
 	process_restore_signals();
 	process_ignore_sigpipe();
 	return 0;

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/exit-status.h"
 #include "base/local-time.h"
+#include "base/process.h"
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/dispatch.h"
@@ -24,7 +24,7 @@
 /* A value is in this process: no dump of it, and no debugger of another process of this user. */
 static void protect(void)
 {
-	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+	process_forbid_core();
 	(void)prctl(PR_SET_DUMPABLE, 0);
 }
 

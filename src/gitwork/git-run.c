@@ -83,7 +83,7 @@ static _Noreturn void become(const struct git_box *b, int dir, char *const *argv
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	set_limit(RLIMIT_CORE, 0);
+	process_forbid_core();
 	set_limit(RLIMIT_FSIZE, GIT_FILE_MAX);
 	set_limit(RLIMIT_AS, GIT_MEMORY_MAX);
 	set_limit(RLIMIT_DATA, GIT_DATA_MAX);

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fault.h"
 #include "base/json.h"
+#include "base/process.h"
 #include "ledger/ledger-peer.h"
 #include "ledger/peer-proto.h"
 
@@ -208,13 +208,12 @@ static void serve(struct line *l, char *room)
 
 int main(void)
 {
-	const struct rlimit none = { 0 };
 	_cleanup_free_ char *room = malloc(PEER_MESSAGE_MAX);
 	_cleanup_jdoc_ struct jdoc *d = NULL;
 	struct line l = { 0 };
 	ssize_t n;
 
-	(void)setrlimit(RLIMIT_CORE, &none);
+	process_forbid_core();
 	n = room ? recv(PEER_SOCKET_FD, room, PEER_MESSAGE_MAX, 0) : -1;
 	if (n <= 0 || jdoc_parse(room, (size_t)n, "request", NULL, &d, NULL) < 0 ||
 	    !jdoc_get_string(d, "url"))

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/process.h"
 #include "credential/credential.h"
 #include "rest/rest-proto.h"
 #include "rest/rest-transfer.h"
@@ -128,10 +128,9 @@ static int run(struct fault *f)
 int main(void)
 {
 	_cleanup_fault_ struct fault f = { 0 };
-	const struct rlimit none = { 0 };
 
 	/* libcurl's own copies of the header are not locked, but in no core dump. */
-	(void)setrlimit(RLIMIT_CORE, &none);
+	process_forbid_core();
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		(void)fault_set(&f, ENOMEM, "libcurl cannot be initialised");

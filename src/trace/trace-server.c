@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -293,7 +292,6 @@ static bool make_room(struct server *s)
 /* The descriptors of the supervisor: those of the session's files, its terminal, and the locks of its claims. */
 static int leave_supervisor(int *link)
 {
-	const struct rlimit none = { 0 };
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), keep = fcntl(*link, F_DUPFD_CLOEXEC, 16);
 
 	for (int i = 0; i < 3; i++)
@@ -305,7 +303,7 @@ static int leave_supervisor(int *link)
 	(void)setsid();
 	(void)prctl(PR_SET_NAME, "custody-trace");
 	(void)prctl(PR_SET_DUMPABLE, 0);
-	(void)setrlimit(RLIMIT_CORE, &none);
+	process_forbid_core();
 	process_restore_signals();
 	process_ignore_sigpipe();
 	return 0;

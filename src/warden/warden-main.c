@@ -12,6 +12,7 @@
 
 #include "base/exit-status.h"
 #include "base/fd.h"
+#include "base/process.h"
 #include "container/warden-channel.h"
 #include "warden/container-watch.h"
 #include "warden/warden-protect.h"
@@ -104,7 +105,7 @@ int main(void)
 		fprintf(stderr, "custody-warden is started by custody-hook\n");
 		return STATUS_USAGE;
 	}
-	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+	process_forbid_core();
 	raise_descriptors();
 	/* Before: the files of a process that is not dumpable belong to root. */
 	warden_protect();

@@ -167,7 +167,7 @@ finish() {
 		    return int(status(pid, "PPid"))
 		def is_closed(pid):
 		    limits = open("/proc/%d/limits" % pid).read()
-		    return int(status(pid, "VmLck")) > 0 and re.search(r"^Max core file size +0 +0 ", limits, re.M) is not None
+		    return int(status(pid, "VmLck")) > 0 and re.search(r"^Max core file size +1 +1 ", limits, re.M) is not None
 		between = os.getppid()
 		broker = parent(between)
 		mine = [int(p) for p in os.listdir("/proc") if p.isdigit() and os.path.exists("/proc/%s/comm" % p)

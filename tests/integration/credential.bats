@@ -53,7 +53,7 @@ program() { # BODY
 	# It waits for the end of its input, with the value in memory.
 	wait_until grep -q '^VmLck:[[:space:]]*[1-9]' "$dir/status"
 	run ! grep -qaF "$VALUE" "$dir/cmdline" "$dir/environ"
-	grep -qE '^Max core file size +0 +' "$dir/limits"
+	grep -qE '^Max core file size +1 +1 ' "$dir/limits"
 	exec 9>&-
 	wait "$pid"
 	"$CUSTODY" credential test gh
