@@ -32,7 +32,9 @@ libbase_a_SOURCES += \
 	src/base/path-remove.c \
 	src/base/path.c src/base/path.h \
 	src/base/place.c src/base/place.h \
+	src/base/process-children.c src/base/process-children.h \
 	src/base/process-detach.c src/base/process-detach.h \
+	src/base/process-keeper.c src/base/process-keeper.h \
 	src/base/process.c src/base/process.h \
 	src/base/seam.c src/base/seam.h \
 	src/base/sign.c src/base/sign.h \

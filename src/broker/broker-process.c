@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "broker/broker-process.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/exit-status.h"
 #include "base/fd.h"
+#include "base/process-keeper.h"
 #include "base/process.h"
-#include "base/str.h"
 
 _Noreturn void broker_process_execute(const struct broker_program *p, char *const *env, pid_t parent)
 {
@@ -37,71 +33,6 @@ _Noreturn void broker_process_execute(const struct broker_program *p, char *cons
 		_exit(p->work(p->arg));
 	(void)execve(p->path, p->argv, env);
 	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
-}
-
-/* Is PARENT the parent of PID? */
-static bool is_child(uint64_t pid, pid_t parent)
-{
-	char path[48], text[512], *at;
-	uint64_t found;
-	_cleanup_close_ int fd = -EBADF;
-	ssize_t n;
-
-	(void)snprintf(path, sizeof(path), "/proc/%" PRIu64 "/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	/* "PID (NAME) STATE PPID ...": the name may hold parentheses. */
-	at = strrchr(text, ')');
-	if (!at || strlen(at) <= 4)
-		return false;
-	at += 4;
-	at[strcspn(at, " ")] = '\0';
-	return str_to_u64(at, &found) == 0 && found == (uint64_t)parent;
-}
-
-static void kill_children(void)
-{
-	DIR *proc = opendir("/proc");
-	const struct dirent *e;
-
-	while (proc && (e = readdir(proc))) {
-		uint64_t pid;
-
-		if (str_to_u64(e->d_name, &pid) == 0 && is_child(pid, getpid()))
-			(void)kill((pid_t)pid, SIGKILL);
-	}
-	if (proc)
-		(void)closedir(proc);
-}
-
-/* Until no child is left: the children of one that was killed are ours then. */
-void broker_process_kill_children(void)
-{
-	while (waitpid(-1, NULL, WNOHANG) >= 0) {
-		kill_children();
-		if (waitpid(-1, NULL, 0) < 0)
-			return;
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-	}
-}
-
-static int wait_program(pid_t program, const sigset_t *signals)
-{
-	for (;;) {
-		int sig = sigwaitinfo(signals, NULL), status;
-		pid_t pid;
-
-		if (sig == SIGTERM)
-			return STATUS_SIGNAL_BASE + SIGKILL;
-		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-			if (pid == program)
-				return WIFSIGNALED(status) ? STATUS_SIGNAL_BASE + WTERMSIG(status)
-							   : WEXITSTATUS(status);
-	}
 }
 
 /* Stdio, the values' descriptors from 3 on, and nothing else. */
@@ -128,18 +59,9 @@ static _Noreturn void stay(const struct broker_program *given, int in, int out, 
 	struct broker_program p = *given;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), status;
 	const pid_t own = getpid();
-	sigset_t signals;
 	pid_t program;
 
-	(void)sigemptyset(&signals);
-	(void)sigaddset(&signals, SIGTERM);
-	(void)sigaddset(&signals, SIGCHLD);
-	(void)sigprocmask(SIG_SETMASK, &signals, NULL);
-	(void)signal(SIGCHLD, SIG_DFL);
-	(void)signal(SIGTERM, SIG_DFL);
-	(void)setsid();
-	if (null < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 ||
-	    getppid() != broker || keep_descriptors(&fds, in, out, null) < 0)
+	if (null < 0 || process_keeper_begin(broker) < 0 || keep_descriptors(&fds, in, out, null) < 0)
 		_exit(STATUS_NOT_EXECUTABLE);
 	p.fds = &fds;
 	if (fds.n)
@@ -149,8 +71,8 @@ static _Noreturn void stay(const struct broker_program *given, int in, int out, 
 		broker_process_execute(&p, p.env, own);
 	/* The pipes are the program's alone: their other ends see its end. */
 	(void)close_range(0, 1, 0);
-	status = program < 0 ? STATUS_NOT_EXECUTABLE : wait_program(program, &signals);
-	broker_process_kill_children();
+	status = program < 0 ? STATUS_NOT_EXECUTABLE : process_keeper_wait(program);
+	process_keeper_end();
 	_exit(status);
 }
 

@@ -6,8 +6,8 @@
 #include "broker/broker-credential.h"
 
 /*
- * One tool that runs: a process of custody between the broker and the program, which is the parent of every process that the
- * program leaves behind, and kills them when the program exits, when it is told to, and when the broker is gone.
+ * One tool that runs: a keeper (base/process-keeper.h) between the broker and the program, which ends with the call, with the broker,
+ * and with the program.
  */
 struct broker_process {
 	pid_t pid;
@@ -44,12 +44,7 @@ int broker_process_start(const struct broker_program *program, struct broker_pro
 /* The same for a function of custody, in a copy of this process without its descriptors. */
 int broker_process_start_work(int (*work)(void *arg), void *arg, struct broker_process *ret,
 			      struct fault *f) _must_check_;
-/* The same for a function of custody, in a copy of this process without its descriptors. */
-int broker_process_start_work(int (*work)(void *arg), void *arg, struct broker_process *ret,
-			      struct fault *f) _must_check_;
 void broker_process_kill(const struct broker_process *p); /* its tree; PIDFD reports the end */
-/* For the process between, with SIGTERM and SIGCHLD blocked: kills all children, and theirs. */
-void broker_process_kill_children(void);
 /* In its child: executes P with ENV. */
 _Noreturn void broker_process_execute(const struct broker_program *p, char *const *env, pid_t parent);
 /* broker-relay.c: the process between, for a program with credentials; stdin and stdout are the program's. */

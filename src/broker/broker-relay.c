@@ -12,6 +12,7 @@
 
 #include "base/exit-status.h"
 #include "base/fd.h"
+#include "base/process-keeper.h"
 #include "base/str.h"
 #include "broker/broker-process.h"
 #include "credential/credential.h"
@@ -64,7 +65,7 @@ static bool is_told_to_end(const struct relay *r)
 
 static _Noreturn void give_up(void)
 {
-	broker_process_kill_children();
+	process_keeper_end();
 	_exit(STATUS_SIGNAL_BASE + SIGKILL);
 }
 
@@ -212,7 +213,8 @@ static bool has_ended(struct relay *r)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	/* The others may end as fast as they begin: the call ends all the same. */
+	while (!process_keeper_is_told() && (pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (pid != r->program)
 			continue;
 		r->status = WIFSIGNALED(status) ? STATUS_SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
@@ -243,7 +245,7 @@ static int collect(struct relay *r)
 		if (e < 0 || (p[0].revents && has_ended(r)))
 			break;
 	}
-	broker_process_kill_children();
+	process_keeper_end();
 	return e < 0 ? e : read_some(r) < 0 ? -EMSGSIZE : 0;
 }
 

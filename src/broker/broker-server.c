@@ -101,6 +101,9 @@ static bool step(struct broker_server *s)
 /* Calls that run get a record; their tools are killed. */
 static void end(struct broker_server *s)
 {
+	/* All of them first: one that cannot be killed delays the end once, not once for each. */
+	for (size_t i = 0; i < BROKER_CLIENTS; i++)
+		broker_process_kill(&s->clients[i].process);
 	for (size_t i = 0; i < BROKER_CLIENTS; i++) {
 		struct broker_client *c = &s->clients[i];
 

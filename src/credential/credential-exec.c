@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/exit-status.h"
 #include "base/fd.h"
+#include "base/process-keeper.h"
 #include "base/process.h"
 #include "base/str.h"
 #include "credential/credential-impl.h"
@@ -21,7 +22,7 @@
 /* One call of a program. */
 struct call {
 	const char *path;
-	pid_t pid;
+	pid_t pid; /* of its keeper */
 	int pidfd, out;
 	uint64_t deadline_ns;
 };
@@ -44,30 +45,49 @@ static char **make_environment(const char *name)
 	return r < 0 ? NULL : TAKE_PTR(env);
 }
 
-/* Its stderr may quote the token: it goes nowhere. */
-static _Noreturn void become(const char *path, char **env, int out)
+static _Noreturn void become(const char *path, char **env, pid_t keeper)
 {
 	char *argv[] = { (char *)path, NULL };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
-	(void)setpgid(0, 0);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != keeper)
+		_exit(STATUS_NOT_EXECUTABLE);
+	(void)setsid();
+	process_forbid_core();
 	process_restore_signals();
-	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(null, 2) < 0 || chdir("/") < 0 ||
-	    fd_mark_cloexec(3, NULL) < 0)
-		_exit(126);
+	if (chdir("/") < 0)
+		_exit(STATUS_NOT_EXECUTABLE);
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)execve(path, argv, env);
-	_exit(127);
+	_exit(STATUS_NOT_FOUND);
+}
+
+/* Its stderr may quote the token: it goes nowhere. */
+static _Noreturn void keep(const char *path, char **env, int out, pid_t parent)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), status;
+	const pid_t own = getpid();
+	pid_t program;
+
+	if (process_keeper_begin(parent) < 0 || null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
+	    dup2(null, 2) < 0 || close_range(3, ~0U, 0) < 0)
+		_exit(STATUS_NOT_EXECUTABLE);
+	program = fork();
+	if (program == 0)
+		become(path, env, own);
+	/* The output is the program's alone: its reader sees its end. */
+	(void)close(1);
+	status = program < 0 ? STATUS_NOT_EXECUTABLE : process_keeper_wait(program);
+	process_keeper_end();
+	_exit(status);
 }
 
 static int start(struct call *c, const char *name, struct fault *f)
 {
 	_cleanup_strv_ char **env = make_environment(name);
 	_cleanup_close_ int in = -EBADF, out = -EBADF;
+	const pid_t own = getpid();
 	int ends[2];
 
 	if (!env)
@@ -80,14 +100,13 @@ static int start(struct call *c, const char *name, struct fault *f)
 	if (c->pid < 0)
 		return fault_errno(f, errno, "fork");
 	if (c->pid == 0)
-		become(c->path, env, out);
-	(void)setpgid(c->pid, c->pid);
+		keep(c->path, env, out, own);
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	c->out = TAKE_FD(in);
 	return c->pidfd < 0 ? fault_errno(f, errno, "watch") : 0;
 }
 
-/* Everything that it started and that stayed in its group ends with it. */
+/* Everything that it started ends with it. */
 static void finish(struct call *c)
 {
 	siginfo_t info;
@@ -96,8 +115,7 @@ static void finish(struct call *c)
 	c->pidfd = fd_close(c->pidfd);
 	if (c->pid <= 0)
 		return;
-	(void)kill(-c->pid, SIGKILL);
-	(void)kill(c->pid, SIGKILL);
+	(void)kill(c->pid, SIGTERM);
 	while (waitid(P_PID, (id_t)c->pid, &info, WEXITED) < 0 && errno == EINTR)
 		;
 	c->pid = 0;
@@ -155,11 +173,13 @@ static int judge(const struct call *c, struct fault *f)
 		return fault_errno(f, errno, "wait");
 	if (info.si_code == CLD_EXITED && info.si_status == 0)
 		return 0;
-	if (info.si_code == CLD_EXITED && info.si_status == 127)
-		return fault_set(f, ENOEXEC, "it cannot be executed, or ended with status 127");
-	return fault_set(
-		f, EIO, info.si_code == CLD_EXITED ? "it ended with status %d" : "it was killed by signal %d",
-		info.si_status);
+	if (info.si_code == CLD_EXITED && info.si_status == STATUS_NOT_FOUND)
+		return fault_set(f, ENOEXEC, "it cannot be executed, or ended with status %d",
+				 STATUS_NOT_FOUND);
+	if (info.si_code == CLD_EXITED && info.si_status <= STATUS_SIGNAL_BASE)
+		return fault_set(f, EIO, "it ended with status %d", info.si_status);
+	return fault_set(f, EIO, "it was killed by signal %d",
+			 info.si_code == CLD_EXITED ? info.si_status - STATUS_SIGNAL_BASE : info.si_status);
 }
 
 int credential_exec(const char *path, const char *name, unsigned int timeout_ms, struct secret **ret,
@@ -172,6 +192,8 @@ int credential_exec(const char *path, const char *name, unsigned int timeout_ms,
 	_cleanup_secret_ struct secret *s = NULL;
 	int r = secret_new(CREDENTIAL_OUTPUT_MAX + 1, &s, f);
 
+	if (r == 0)
+		r = secret_hide(s, f);
 	if (r == 0)
 		r = start(&c, name, f);
 	if (r == 0)

@@ -121,6 +121,8 @@ int credential_value(struct credential *c, const struct secret **ret, struct fau
 	r = credential_load(&c->dirs, &c->info, &l, f);
 	if (r == 0 && c->info.kind == CREDENTIAL_EXEC)
 		r = keep_until(c, l.expires_us, asked_us, f);
+	if (r == 0)
+		r = secret_hide(l.value, f);
 	if (r < 0) {
 		secret_free(l.value);
 		return r;

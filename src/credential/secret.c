@@ -39,6 +39,11 @@ int secret_new(size_t room, struct secret **ret, struct fault *f)
 	return 0;
 }
 
+int secret_hide(struct secret *s, struct fault *f)
+{
+	return madvise(s, s->size, MADV_DONTFORK) < 0 ? fault_errno(f, errno, "memory for a credential") : 0;
+}
+
 void secret_free(struct secret *s)
 {
 	if (!s)

@@ -15,6 +15,8 @@ struct secret;
 
 /* Room for ROOM bytes, empty.  Refused if memory cannot be locked. */
 int secret_new(size_t room, struct secret **ret, struct fault *f) _must_check_;
+/* From children that this process makes from now on: their copy would not be locked. */
+int secret_hide(struct secret *s, struct fault *f) _must_check_;
 void secret_free(struct secret *s);
 DEFINE_CLEANUP(struct secret, secret_free)
 #define _cleanup_secret_ _cleanup_(secret_freep)

@@ -267,28 +267,53 @@ static void a_killed_writer_leaves_one_of_the_values(void)
 	CHECK(credential_remove(&s.dirs, "gh", NULL) == 0);
 }
 
-static void ISO_12_a_value_is_in_locked_memory_that_no_dump_has(void)
+/* What the kernel says of the pages of S, or NULL. */
+static char *read_flags(const struct secret *s)
 {
-	_cleanup_secret_ struct secret *s = make_secret(VALUE, strlen(VALUE));
 	_cleanup_free_ char *maps = NULL;
 	_cleanup_close_ int fd = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
 	char want[32], *flags;
 	size_t len;
 
+	if (!s || fd < 0 || fd_read_all(fd, (size_t)1 << 24, &maps, &len, NULL) < 0)
+		return NULL;
+	(void)snprintf(want, sizeof(want), "\n%lx-", (unsigned long)(uintptr_t)secret_bytes(s) & ~0xfffUL);
+	flags = strstr(maps, want);
+	flags = flags ? strstr(flags, "VmFlags:") : NULL;
+	return flags ? strndup(flags, strcspn(flags, "\n")) : NULL;
+}
+
+static void ISO_12_a_value_is_in_locked_memory_that_no_dump_has(void)
+{
+	_cleanup_secret_ struct secret *s = make_secret(VALUE, strlen(VALUE));
+	_cleanup_free_ char *flags = NULL;
+
 	/* valgrind shows other mappings. */
 	if (tap_has("CUSTODY_TEST_VALGRIND", "1"))
 		return;
-	CHECK(s && fd >= 0 && fd_read_all(fd, (size_t)1 << 24, &maps, &len, NULL) == 0);
-	(void)snprintf(want, sizeof(want), "\n%lx-", (unsigned long)(uintptr_t)secret_bytes(s) & ~0xfffUL);
-	flags = strstr(maps, want);
-	CHECK(flags && (flags = strstr(flags, "VmFlags:")));
-	flags[strcspn(flags, "\n")] = '\0';
-	CHECK(strstr(flags, " dd"));
+	flags = read_flags(s);
+	CHECK(flags && strstr(flags, " dd"));
 #ifndef __SANITIZE_ADDRESS__ /* which replaces mlock by nothing */
 	CHECK(strstr(flags, " lo"));
 #endif
 	secret_cut(s, 2, 3);
 	CHECK(strcmp(secret_bytes(s), "cr3") == 0 && !memmem(secret_bytes(s), 64, "value", 5));
+}
+
+/* Their copy would not be locked. */
+static void ISO_12_children_of_a_process_do_not_get_the_value_that_it_keeps(void)
+{
+	_cleanup_store_ struct store s = { 0 };
+	_cleanup_credential_ struct credential *c = NULL;
+	_cleanup_free_ char *flags = NULL;
+	const struct secret *value;
+
+	if (tap_has("CUSTODY_TEST_VALGRIND", "1"))
+		return;
+	CHECK(store_make(&s, LANE_SANDBOX) && add_value(&s, "gh", VALUE, strlen(VALUE), NULL) == 0);
+	CHECK(credential_open(&s.dirs, "gh", NULL, &c, NULL) == 0 && credential_value(c, &value, NULL) == 0);
+	flags = read_flags(value);
+	CHECK(flags && strstr(flags, " dc"));
 }
 
 static void hosts_are_matched_by_whole_labels(void)
@@ -430,6 +455,8 @@ TAP_MAIN(T(an_expiry_is_a_day_that_exists), T(a_token_is_kept_for_a_day_at_most)
 	 T(LANE_6_a_credential_of_the_other_lane_or_of_none_is_refused), T(hostile_files_are_refused),
 	 T(changed_headers_are_refused), T(a_damaged_credential_does_not_hide_the_others),
 	 T(values_that_cannot_be_kept_are_refused), T(a_killed_writer_leaves_one_of_the_values),
-	 T(ISO_12_a_value_is_in_locked_memory_that_no_dump_has), T(hosts_are_matched_by_whole_labels),
-	 T(a_credential_goes_only_to_its_hosts), T(DOOR_9_each_use_is_a_record_without_the_value),
+	 T(ISO_12_a_value_is_in_locked_memory_that_no_dump_has),
+	 T(ISO_12_children_of_a_process_do_not_get_the_value_that_it_keeps),
+	 T(hosts_are_matched_by_whole_labels), T(a_credential_goes_only_to_its_hosts),
+	 T(DOOR_9_each_use_is_a_record_without_the_value),
 	 T(DOOR_2_records_of_a_process_never_have_a_value_that_it_loaded))
