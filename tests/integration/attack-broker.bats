@@ -133,7 +133,7 @@ assert call("ping") == "pong"'
 		"${CUSTODY_AS[@]}" "$CUSTODY" run --profile "$PROFILE" -- /run/custody/custody-call slow >"$CUSTODY_HOME/out" 2>&1 &
 		RUN_PID=$!
 		wait_until eval '[ "$(wc -l <"$DONE/pids")" -eq 2 ]'
-		secret=$(pgrep -x custody-secret | tail -n 1)
+		secret=$(pgrep -x custody-secret -P "$(pgrep -x custody-broker -P $RUN_PID)" | tail -n 1)
 		kill -9 $RUN_PID
 		wait_until is_gone "$secret"
 		while read -r pid; do wait_until is_gone "$pid"; done <"$DONE/pids"

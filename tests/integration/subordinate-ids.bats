@@ -150,6 +150,31 @@ suite:$((FIRST + 100000)):65536"
 	wait "$pid" || true
 }
 
+@test "ISO-8: subordinate ids: process.user has token and socket of the broker, another id inside has not, and nothing is left" {
+	local naps pid inner broker
+	profile broker "{\"process\": {\"user\": \"70:70\"}, \"broker\": {\"tools\": [\"ping\"]}, $OPTIONAL}"
+	with broker -- sh -c 'id -u; stat -c "%a %u:%g" /run/custody /run/custody/token /run/custody/broker.sock; /run/custody/custody-call ping
+		test -w /run/custody || echo kept'
+	assert_status 0
+	[ "$(paste -sd ' ' <<<"$output")" = '70 711 0:0 400 70:70 600 70:70 "pong" kept' ]
+	[ -z "$(find "$CUSTODY_ROOT/run" "$CUSTODY_HOME/xdg" -name token -o -name broker.sock)" ]
+	no_file_is_foreign
+	# Another id than that of the command, and than that of the files.
+	naps=300.$$
+	custody run --profile "$CUSTODY_HOME/broker.json" -- sh -c "echo ready; exec sleep $naps" >"$CUSTODY_HOME/out" 2>/dev/null 3>&- &
+	pid=$!
+	wait_until grep -q ready "$CUSTODY_HOME/out"
+	inner=$(pgrep -fx "sleep $naps")
+	broker=$(pgrep -x custody-broker | while read -r one; do ! grep -qzx "CUSTODY_ROOT=$CUSTODY_ROOT" "/proc/$one/environ" 2>/dev/null || echo "$one"; done)
+	run nsenter -t "$inner" -U -m -S 71 -G 71 /run/custody/custody-call ping
+	[ "$status" -ne 0 ]
+	[[ $output != *pong* ]]
+	kill -9 "$broker"
+	wait "$pid" || true
+	wait_until eval '[ -z "$(find "$CUSTODY_ROOT/run" "$CUSTODY_HOME/xdg" -name token -o -name broker.sock)" ]'
+	no_file_is_foreign
+}
+
 @test "PLAT-3: subordinate ids: process.user writes the worktree where its mode allows it, and apply gives the files to the caller" {
 	chmod 0777 .
 	with user -- sh -ec 'mkdir data; chmod 0700 data; echo x >data/f; echo y >new'
