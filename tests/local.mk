@@ -42,7 +42,7 @@ unit_tests += tests/unit/test-exec-socket tests/unit/test-exit-reason tests/unit
 unit_tests += tests/unit/test-approver tests/unit/test-grant tests/unit/test-grant-race tests/unit/test-pin tests/unit/test-request \
 	tests/unit/test-request-command tests/unit/test-standing
 # inspect, gitwork, broker
-unit_tests += tests/unit/test-process-keeper tests/unit/test-git-index tests/unit/test-git-source tests/unit/test-inspect tests/unit/test-inspect-place tests/unit/test-broker \
+unit_tests += tests/unit/test-process-keeper tests/unit/test-process-pages tests/unit/test-git-index tests/unit/test-git-source tests/unit/test-inspect tests/unit/test-inspect-place tests/unit/test-broker \
 	tests/unit/test-broker-relay
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \

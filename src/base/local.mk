@@ -35,6 +35,7 @@ libbase_a_SOURCES += \
 	src/base/process-children.c src/base/process-children.h \
 	src/base/process-detach.c src/base/process-detach.h \
 	src/base/process-keeper.c src/base/process-keeper.h \
+	src/base/process-pages.c src/base/process-pages.h \
 	src/base/process.c src/base/process.h \
 	src/base/seam.c src/base/seam.h \
 	src/base/sign.c src/base/sign.h \

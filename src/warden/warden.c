@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/fd.h"
+#include "base/process-pages.h"
 #include "base/seam.h"
 #include "warden/warden-state.h"
 
@@ -19,6 +20,7 @@
 #define SETUP_MAX_MS UINT64_C(60000)
 #define DISK_TICK_MS UINT64_C(250)
 #define LAST_MESSAGE_MS UINT64_C(5000)
+#define QUIET_MS UINT64_C(2000)
 
 static uint64_t timeout_of(const struct warden *w, uint64_t usual_ms)
 {
@@ -131,11 +133,17 @@ void warden_on_time(struct warden *w)
 		warden_tick(w);
 	if (w->keys_at && now >= w->keys_at)
 		warden_follow_terminal(w);
+	/* A short command never pays for it. */
+	if (w->quiet_at && now >= w->quiet_at) {
+		w->quiet_at = 0;
+		process_release_pages();
+	}
 }
 
 int warden_next_timeout(const struct warden *w)
 {
-	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at, w->tick_at, w->keys_at };
+	const uint64_t at[] = { w->setup_at, w->time_at, w->kill_at, w->disk_at,
+				w->tick_at,  w->keys_at, w->quiet_at };
 	uint64_t first = 0, now = clock_boot_ns();
 
 	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
@@ -153,6 +161,7 @@ void warden_released(struct warden *w)
 {
 	w->phase = WARDEN_RUNNING;
 	w->setup_at = 0;
+	warden_arm(&w->quiet_at, QUIET_MS);
 	w->ret->started_us = clock_wall_us();
 	w->start_ns = clock_boot_ns();
 	if (w->job->time_s)

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * For a process that waits for a long time: free heap, and the mapped pages of its code and constants, of which a start uses more
+ * than what follows.  The kernel maps them again from the file when they are used.
+ */
+void process_release_pages(void);
