@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,7 +15,9 @@
 #include "broker/broker-impl.h"
 
 #define MS UINT64_C(1000000)
-#define ACCEPTS 16 /* of one round, so that the clients in it have their turn */
+#define ACCEPTS 16	/* of one round, so that the clients in it have their turn */
+#define DESCRIPTORS 256 /* a connection has four with its tool; poll() wants as many as it looks at, P_N */
+#define FULL_MS UINT64_C(100)
 
 enum { P_LINK, P_LISTEN, P_CLIENTS, P_N = P_CLIENTS + BROKER_CLIENTS * BROKER_POLLS };
 
@@ -67,6 +70,9 @@ static void accept_clients(struct broker_server *s)
 	for (int n = 0; n < ACCEPTS; n++) {
 		int fd = accept4(s->job->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+		/* No descriptor or memory for it: it stays in the queue, and poll() would report it at once. */
+		if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			s->accept_ns = clock_boot_ns() + FULL_MS * MS;
 		if (fd < 0)
 			return;
 		broker_client_open(s, fd);
@@ -142,6 +148,26 @@ static int leave_supervisor(struct broker_job *job, int *link)
 	return 0;
 }
 
+/* The caller's limit may be for the command; a broker that cannot look at its connections would end with the first one. */
+static int raise_limit(struct fault *f)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return fault_errno(f, errno, "limit of open files");
+	if (l.rlim_cur >= DESCRIPTORS)
+		return 0;
+	l.rlim_cur = DESCRIPTORS;
+	if (l.rlim_max < DESCRIPTORS)
+		l.rlim_max = DESCRIPTORS;
+	return setrlimit(RLIMIT_NOFILE, &l) == 0 ? 0
+						 : fault_errno(f, errno,
+							       "the broker needs %d open files: raise the "
+							       "limit (ulimit -n %d), or remove 'broker' "
+							       "from the profile",
+							       DESCRIPTORS, DESCRIPTORS);
+}
+
 static int open_server(struct broker_server *s, struct fault *f)
 {
 	const struct ledger_run *run = s->job->run;
@@ -157,7 +183,9 @@ static int open_server(struct broker_server *s, struct fault *f)
 					    .lane = run->lane };
 	for (size_t i = 0; i < BROKER_CLIENTS; i++)
 		s->clients[i] = (struct broker_client){ .fd = -EBADF, .process = BROKER_PROCESS_NONE };
-	r = ledger_open(s->job->dirs->state, NULL, &s->ledger, NULL, f);
+	r = raise_limit(f);
+	if (r == 0)
+		r = ledger_open(s->job->dirs->state, NULL, &s->ledger, NULL, f);
 	if (r == 0)
 		r = broker_peers_init(&s->peers, &of, f);
 	return r < 0 ? r : broker_credentials_start(s, f);

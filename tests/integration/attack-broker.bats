@@ -157,3 +157,21 @@ assert call("ping") == "pong"'
 		[ "$(tr -s ' ' <"$DONE/limits" | cut -d' ' -f5,6)" = '1 1' ]
 	done
 }
+
+@test "ISO-9: with few open files the broker raises its limit, or says that it cannot and nothing starts" {
+	local user
+	for user in root user; do
+		[ $user = root ] || as_user
+		tools "$(tool echo '["/bin/cat"]')"
+		CUSTODY_AS+=(prlimit --nofile=100:1000)
+		inside 'many = [connect() for _ in range(31)]
+for s in many: assert ask(s, line("ping"))["ok"]
+assert call("echo", {"a": 1}) == {"a": 1}'
+		assert_status 0
+	done
+	CUSTODY_AS+=(prlimit --nofile=100:100)
+	inside 'open("started", "w")'
+	assert_status 125
+	assert_stderr_has 'the broker needs 256 open files: raise the limit (ulimit -n 256)'
+	[ ! -e "$CUSTODY_HOME/work/started" ]
+}
