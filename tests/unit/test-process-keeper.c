@@ -12,7 +12,7 @@
 #include "tap.h"
 
 #define CHAINS 8
-#define ALARM_S 60 /* ends what the keeper should have ended */
+#define ALARM_S 20 /* ends what the keeper should have ended */
 
 /* Forks and ends, and so does its child, as long as it is let. */
 static _Noreturn void run_on(bool leaves)
@@ -119,6 +119,7 @@ static void what_cannot_be_killed_is_not_awaited(void)
 			_exit(1);
 		program = fork();
 		if (program == 0) {
+			(void)alarm(ALARM_S);
 			(void)setsid();
 			(void)pause();
 		}
