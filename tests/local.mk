@@ -50,7 +50,7 @@ unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-
 # review
 unit_tests += tests/unit/test-apply-batch tests/unit/test-changes tests/unit/test-line-diff tests/unit/test-overlay-sum tests/unit/test-reflog tests/unit/test-rename tests/unit/test-review tests/unit/test-review-ask
 # container, decision, warden
-unit_tests += tests/unit/test-decision tests/unit/test-container-compare tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-container-text tests/unit/test-disk-watch tests/unit/test-output-log tests/unit/test-pump \
+unit_tests += tests/unit/test-decision tests/unit/test-container-compare tests/unit/test-container-info tests/unit/test-container-orphan tests/unit/test-container-text tests/unit/test-disk-watch tests/unit/test-output-log tests/unit/test-parent-status tests/unit/test-pump \
 	tests/unit/test-warden tests/unit/test-warden-call tests/unit/test-warden-channel tests/unit/test-warden-handover
 # oci
 unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/test-hook-args tests/unit/test-json-span \
@@ -174,6 +174,10 @@ tests_lib_pause_LDADD =
 tests_lib_engine_probe_LDADD = $(engine_test_libs)
 
 # container_prove by hand, for tests/integration/container-prove.bats.
+# The answer of kernels before Linux 6.13, and an engine that reaps before any other process runs.
+check_PROGRAMS += tests/lib/no-pidfd-exit tests/lib/reap-at-once
+tests_lib_no_pidfd_exit_SOURCES = tests/lib/no-pidfd-exit.c
+tests_lib_reap_at_once_SOURCES = tests/lib/reap-at-once.c
 check_PROGRAMS += tests/lib/prove-container
 
 check_PROGRAMS += $(unit_tests) $(fuzz_targets)

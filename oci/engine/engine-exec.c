@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "container/container-info.h"
 #include "container/warden-call.h"
@@ -313,10 +314,15 @@ void engine_exec_forget(struct engine_exec *x)
 	digest_key_done(&x->key);
 }
 
-static int hand_over(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f)
+char *engine_exec_parent(const struct engine_exec *x)
+{
+	return path_join(x->dirs.libexec, "custody-parent");
+}
+
+static int hand_over(struct engine_exec *x, pid_t pid, int pidfd, int parent, struct fault *f)
 {
 	struct warden_call m = { .type = WARDEN_CALL_EXEC, .digest = x->digest, .pid = pid };
-	const int fds[WARDEN_CALL_FDS] = { x->decision.claim.fd, pidfd };
+	const int fds[WARDEN_CALL_FDS] = { x->decision.claim.fd, pidfd, parent };
 	int r;
 
 	memcpy(m.exec, x->id, sizeof(m.exec));
@@ -344,7 +350,7 @@ static int list_layers(const struct engine_exec *x, char ***ret, struct fault *f
 	return 0;
 }
 
-int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f)
+int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, int parent, struct fault *f)
 {
 	_cleanup_strv_ char **words = NULL;
 	int r = x->below ? engine_exec_cgroup_require(x->info.pid, pid, f) : 0;
@@ -356,7 +362,7 @@ int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, struct fault 
 		r = list_layers(x, &words, f);
 	if (r >= 0)
 		r = decision_start(&x->decision, pid, words, f);
-	return r < 0 ? r : hand_over(x, pid, pidfd, f);
+	return r < 0 ? r : hand_over(x, pid, pidfd, parent, f);
 }
 
 int engine_exec_refuse(struct engine_exec *x, int r, struct fault *f)

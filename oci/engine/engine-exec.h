@@ -44,8 +44,11 @@ const struct strbuf *engine_exec_text(const struct engine_exec *x);
 /* In the child that calls libcrun: the lane's key must not be in the memory of a process inside. */
 void engine_exec_forget(struct engine_exec *x);
 
-/* The process PID, pinned by PIDFD. */
-int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, struct fault *f) _must_check_;
+/* custody-parent, for oci/runtime/runtime-parent.h; heap. */
+char *engine_exec_parent(const struct engine_exec *x);
+
+/* The process PID, pinned by PIDFD.  PARENT: the socket of its custody-parent; -EBADF: it has none. */
+int engine_exec_start(struct engine_exec *x, pid_t pid, int pidfd, int parent, struct fault *f) _must_check_;
 
 /* R and F: why.  Returns R, or with a text about the record if that failed.  After the start the warden records its end. */
 int engine_exec_refuse(struct engine_exec *x, int r, struct fault *f);

@@ -360,6 +360,11 @@ const char *engine_gate_text(const struct engine_gate *g)
 	return g->engine.text;
 }
 
+char *engine_gate_parent(const struct engine_gate *g)
+{
+	return path_join(g->dirs.libexec, "custody-parent");
+}
+
 struct jdoc *engine_gate_record(const struct engine_gate *g)
 {
 	struct jdoc *r = engine_record_make(&g->dirs, g->id);

@@ -48,8 +48,11 @@ int engine_gate_keep(const struct engine_gate *g);
 /* In that process, which gets a mount namespace of its own if the text needs one. */
 int engine_gate_attach(const struct engine_gate *g, struct fault *f) _must_check_;
 
-/* PID: the container's first process, which waits for its start. */
-int engine_gate_hand_over(struct engine_gate *g, pid_t pid, struct fault *f) _must_check_;
+/* custody-parent, for oci/runtime/runtime-parent.h; heap. */
+char *engine_gate_parent(const struct engine_gate *g);
+
+/* PID: the container's first process, which waits for its start.  PARENT: the socket of its custody-parent; -EBADF: it has none. */
+int engine_gate_hand_over(struct engine_gate *g, pid_t pid, int parent, struct fault *f) _must_check_;
 /* For engine-record.h. */
 struct jdoc *engine_gate_record(const struct engine_gate *g);
 

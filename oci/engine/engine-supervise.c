@@ -19,7 +19,7 @@
 
 /* Descriptors of a container that was just created. */
 struct handover {
-	int pidfd, call;
+	int pidfd, call, parent;
 	uint64_t start, exe_dev, exe_ino;
 	struct container_tree tree;
 };
@@ -159,7 +159,8 @@ static int send_request(struct engine_gate *g, pid_t pid, const struct handover 
 					  .exe_ino = h->exe_ino,
 					  .tree = held->tree >= 0,
 					  .upper = held->upper >= 0,
-					  .broker = g->broker.socket >= 0 };
+					  .broker = g->broker.socket >= 0,
+					  .parent = h->parent >= 0 };
 	int fds[WARDEN_FDS_MAX] = { h->pidfd, g->session.run_fd, g->decision.claim.fd, h->call };
 	int n = WARDEN_FDS, r;
 
@@ -172,15 +173,18 @@ static int send_request(struct engine_gate *g, pid_t pid, const struct handover 
 		fds[n++] = held->upper;
 	if (request.broker)
 		fds[n++] = g->broker.socket;
+	if (request.parent)
+		fds[n++] = h->parent;
 	r = warden_start_release(&g->warden, &request, fds, f);
 	g->handed_over = g->warden.pid < 0;
 	return r;
 }
 
-int engine_gate_hand_over(struct engine_gate *g, pid_t pid, struct fault *f)
+int engine_gate_hand_over(struct engine_gate *g, pid_t pid, int parent, struct fault *f)
 {
 	_cleanup_(handover_done) struct handover h = { .pidfd = -EBADF,
 						       .call = -EBADF,
+						       .parent = parent, /* borrowed */
 						       .tree = CONTAINER_TREE_NONE };
 	int r;
 

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -16,6 +17,9 @@ static struct {
 	hold_fn fn;
 	void *arg;
 	int go[2]; /* a byte, or end of file: exit */
+	pid_t pid;
+	bool waited;
+	int status;
 } hold = { .go = { -EBADF, -EBADF } };
 
 void hold_set(hold_fn fn, void *arg)
@@ -92,8 +96,24 @@ int hold_end(pid_t pid, struct fault *f)
 		return 0;
 	}
 	hold.go[0] = fd_close(hold.go[0]);
+	hold.pid = pid;
 	r = pid < 0 ? 0 : allow(pid, f);
 	/* Without the byte the process kills itself. */
 	hold.go[1] = fd_close(hold.go[1]);
 	return r;
+}
+
+void hold_waited(pid_t pid, int status)
+{
+	if (pid <= 0 || pid != hold.pid || WIFSTOPPED(status) || WIFCONTINUED(status))
+		return;
+	hold.waited = true;
+	hold.status = status;
+}
+
+bool hold_status(int *ret)
+{
+	if (hold.waited)
+		*ret = hold.status;
+	return hold.waited;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/fault.h"
@@ -12,7 +13,11 @@
  */
 typedef int (*hold_fn)(void *arg, pid_t pid, int pidfd, struct fault *f);
 void hold_set(hold_fn fn, void *arg);
+/* The wait status of the process, if libcrun has waited for it: its own result does not tell a signal from a number. */
+bool hold_status(int *ret);
 
 /* For libcrun-confine.c: before the fork; then in each process with PID as libcrun_join_process returned it. */
 int hold_begin(struct fault *f) _must_check_;
 int hold_end(pid_t pid, struct fault *f) _must_check_;
+/* For libcrun-wrap-runtime.c: PID was waited for. */
+void hold_waited(pid_t pid, int status);

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "oci/libcrun/libcrun-hold.h"
 #include "oci/libcrun/libcrun-passwd.h"
 #include "oci/libcrun/libcrun-wrap.h"
 
@@ -175,5 +176,18 @@ int __wrap_libcrun_cgroup_is_container_paused(struct libcrun_cgroup_status *stat
 
 	if (paused_is_ignored)
 		*paused = false;
+	return r;
+}
+
+/* A command in a governed container for which libcrun waits: its warden must get the status as it is. */
+pid_t __wrap_waitpid(pid_t pid, int *status, int options)
+{
+	int seen = 0;
+	pid_t r = __real_waitpid(pid, &seen, options);
+
+	if (r > 0)
+		hold_waited(r, seen);
+	if (r > 0 && status)
+		*status = seen;
 	return r;
 }

@@ -24,6 +24,7 @@ WRAPPED(int, umount2, const char *target, int flags);
 WRAPPED(int, mount, const char *source, const char *target, const char *type, unsigned long flags,
 	const void *data);
 WRAPPED(long, syscall, long number, ...);
+WRAPPED(pid_t, waitpid, pid_t pid, int *status, int options);
 WRAPPED(int, getpwuid_r, uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret);
 
 WRAPPED_LIBCRUN(int, ensure_cloned_binary, void);

@@ -14,6 +14,7 @@ libruntime_a_SOURCES += \
 	oci/runtime/runtime-log.c oci/runtime/runtime-log.h \
 	oci/runtime/runtime-mounts.c oci/runtime/runtime-mounts.h \
 	oci/runtime/runtime-namespace.c oci/runtime/runtime-namespace.h \
+	oci/runtime/runtime-parent.c oci/runtime/runtime-parent.h \
 	oci/runtime/runtime-options.c oci/runtime/runtime-options.h \
 	oci/runtime/runtime-process.c oci/runtime/runtime-process.h \
 	oci/runtime/runtime-query.c \
@@ -35,7 +36,7 @@ custody_runtime_SOURCES = $(runtime_sources) oci/runtime/runtime-systemd-no.c
 # Its own wraps, in libcrun-wrap-runtime.c and libcrun-seccomp.c; libcrun-wrap.c, which has those of custody run, must stay out.
 runtime_wraps = -Wl,--wrap=ensure_cloned_binary,--wrap=getpwuid_r,--wrap=libcrun_get_cgroup_mode \
 	-Wl,--wrap=libcrun_generate_seccomp,--wrap=write_file_at_with_flags,--wrap=write_file_with_flags \
-	-Wl,--wrap=libcrun_cgroup_is_container_paused $(confine_wraps) $(nettle_wraps)
+	-Wl,--wrap=libcrun_cgroup_is_container_paused -Wl,--wrap=waitpid $(confine_wraps) $(nettle_wraps)
 custody_runtime_LDFLAGS = $(prog_ldflags) $(runtime_wraps)
 custody_runtime_LDADD = libruntime.a libengine.a libcore.a liboci.a libbase.a $(oci_libs) $(PROG_LIBS)
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/fd.h"
 
 /* Shared with the child: its result, and why it failed. */
 struct apart_report {
@@ -27,7 +29,7 @@ static int compare(const void *a, const void *b)
 static void close_own(const struct runtime_apart *a)
 {
 	const struct runtime_log *log = a->job->log;
-	int kept[] = { log->fd, log->journal, a->keep };
+	int kept[] = { log->fd, log->journal, a->keep, a->parent.far, a->parent.done[1] };
 	unsigned int next = 3 + (unsigned int)a->job->call.preserve_fds;
 
 	qsort(kept, ARRAY_SIZE(kept), sizeof(*kept), compare);
@@ -47,11 +49,15 @@ static _Noreturn void run(const struct runtime_apart *a)
 	struct apart_report *report = a->report;
 
 	close_own(a);
-	report->result = a->run(a->arg, &f);
+	report->result = runtime_parent_begin(&a->parent, &f);
+	if (report->result >= 0)
+		report->result = a->run(a->arg, &f);
 	if (report->result < 0) {
 		report->result = f.code ? -f.code : report->result;
 		(void)snprintf(report->text, sizeof(report->text), "%s", fault_text(&f));
 	}
+	if (report->result >= 0 && a->parent.program)
+		runtime_parent_become(&a->parent);
 	_exit(report->result < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
@@ -63,6 +69,7 @@ int runtime_apart_begin(struct runtime_apart *a, struct fault *f)
 	a->pid = fork();
 	if (a->pid == 0)
 		run(a);
+	runtime_parent_forked(&a->parent);
 	if (a->pid > 0)
 		return 0;
 	(void)munmap(a->report, sizeof(*a->report));
@@ -86,11 +93,35 @@ int runtime_apart_end(struct runtime_apart *a, int waited, struct fault *f)
 	return r;
 }
 
+int runtime_apart_stay(struct runtime_apart *a)
+{
+	const int r = a->report->result;
+
+	(void)munmap(a->report, sizeof(*a->report));
+	return r;
+}
+
+/* A process that waits for its start has the pipe as well: its end of file is no event. */
+static bool wait_stay(struct runtime_apart *a)
+{
+	_cleanup_close_ int pidfd = a->parent.program ? (int)syscall(SYS_pidfd_open, a->pid, 0) : -EBADF;
+	struct pollfd p[] = { { .fd = a->parent.done[0], .events = POLLIN },
+			      { .fd = pidfd, .events = POLLIN } };
+
+	if (pidfd < 0)
+		return false;
+	while (poll(p, 2, -1) < 0 && errno == EINTR)
+		;
+	return p[0].revents & POLLIN && runtime_parent_stays(&a->parent);
+}
+
 int runtime_apart_wait(struct runtime_apart *a, struct fault *f)
 {
 	int waited = 0;
 	pid_t r;
 
+	if (wait_stay(a))
+		return runtime_apart_stay(a);
 	do
 		r = waitpid(a->pid, &waited, 0);
 	while (r < 0 && errno == EINTR);

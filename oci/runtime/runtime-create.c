@@ -130,18 +130,9 @@ static int decide(struct runtime_job *job, const struct bundle *b, struct engine
 static int create_governed(struct runtime_job *job, struct bundle *b, struct engine_gate *gate,
 			   struct fault *f)
 {
-	int r = runtime_create_apart(job, gate, f);
-	_cleanup_entry_ struct runtime_entry entry = { 0 };
+	int r = runtime_create_supervised(job, gate, f);
 
-	if (r < 0)
-		return engine_gate_refuse(gate, r, f);
-	r = runtime_entry_load(&job->call, &entry, f);
-	if (r >= 0)
-		r = engine_gate_hand_over(gate, entry.pid, f);
-	if (r >= 0)
-		return record(job, b, engine_gate_record(gate), f);
-	(void)!runtime_delete(&job->call, true, NULL);
-	return engine_gate_refuse(gate, r, f);
+	return r < 0 ? engine_gate_refuse(gate, r, f) : record(job, b, engine_gate_record(gate), f);
 }
 
 static int create(struct runtime_job *job, struct bundle *b, struct engine_gate *gate, struct fault *f)

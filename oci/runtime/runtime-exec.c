@@ -110,15 +110,18 @@ static int call_in_child(struct runtime_job *job, void *arg, int *ret_status, st
 	return call_libcrun(job, engine_exec_text(arg), ret_status, f);
 }
 
-static int on_started(void *arg, pid_t pid, int pidfd, struct fault *f)
+static int on_started(void *arg, pid_t pid, int pidfd, int parent, struct fault *f)
 {
-	return engine_exec_start(arg, pid, pidfd, f);
+	return engine_exec_start(arg, pid, pidfd, parent, f);
 }
 
 static int exec_governed(struct runtime_job *job, struct engine_exec *x, struct fault *f)
 {
-	const struct runtime_hold h = { .job = job, .call = call_in_child, .started = on_started, .arg = x };
-	int status = 0, r = runtime_hold_run(&h, &status, f);
+	_cleanup_free_ char *parent = engine_exec_parent(x);
+	const struct runtime_hold h = {
+		.job = job, .call = call_in_child, .started = on_started, .arg = x, .parent = parent
+	};
+	int status = 0, r = parent ? runtime_hold_run(&h, &status, f) : fault_errno(f, ENOMEM, "exec");
 
 	return r < 0 ? engine_exec_refuse(x, r, f) : status;
 }

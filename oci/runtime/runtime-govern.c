@@ -23,13 +23,49 @@ static int create(void *arg, struct fault *f)
 	return r < 0 ? r : runtime_create(&c->job->call, engine_gate_text(c->gate), f);
 }
 
-int runtime_create_apart(struct runtime_job *job, const struct engine_gate *gate, struct fault *f)
+static int create_apart(struct runtime_job *job, const struct engine_gate *gate,
+			struct runtime_parent *parent, struct fault *f)
 {
 	struct creation c = { .job = job, .gate = gate };
-	struct runtime_apart a = { .job = job, .keep = engine_gate_keep(gate), .run = create, .arg = &c };
+	struct runtime_apart a = {
+		.job = job, .keep = engine_gate_keep(gate), .run = create, .arg = &c, .parent = *parent
+	};
 	int r = runtime_apart_begin(&a, f);
 
-	return r < 0 ? r : runtime_apart_wait(&a, f);
+	if (r >= 0)
+		r = runtime_apart_wait(&a, f);
+	*parent = a.parent;
+	return r;
+}
+
+static int hand_over(const struct runtime_job *job, struct engine_gate *gate,
+		     const struct runtime_parent *parent, struct fault *f)
+{
+	_cleanup_entry_ struct runtime_entry entry = { 0 };
+	int r = runtime_entry_load(&job->call, &entry, f);
+
+	if (r >= 0)
+		r = runtime_parent_tell(parent, entry.pid, f);
+	return r < 0 ? r : engine_gate_hand_over(gate, entry.pid, parent->near, f);
+}
+
+int runtime_create_supervised(struct runtime_job *job, struct engine_gate *gate, struct fault *f)
+{
+	_cleanup_free_ char *program = engine_gate_parent(gate);
+	_cleanup_parent_ struct runtime_parent parent = RUNTIME_PARENT_NONE;
+	int r = program ? runtime_parent_open(&parent, program, f) : fault_errno(f, ENOMEM, "container");
+
+	if (r >= 0)
+		r = create_apart(job, gate, &parent, f);
+	if (r < 0)
+		return r;
+	r = hand_over(job, gate, &parent, f);
+	if (r >= 0)
+		return r;
+	/* It must not keep a process that delete kills. */
+	runtime_parent_done(&parent);
+	(void)!runtime_delete(&job->call, true, NULL);
+	return r;
 }
 
 static char *dir_of(const struct runtime_call *c)

@@ -10,10 +10,10 @@
 
 /*
  * runtime_create in a child, which has none of this process's locks and sockets: the container's first process would share
- * them until it is started.
+ * them until it is started.  Then the warden is told about it; a container that it does not supervise is deleted.
  */
-int runtime_create_apart(struct runtime_job *job, const struct engine_gate *gate,
-			 struct fault *f) _must_check_;
+int runtime_create_supervised(struct runtime_job *job, struct engine_gate *gate,
+			      struct fault *f) _must_check_;
 
 /* Refused, and the container killed, if its record is missing, its warden is gone or does not allow it. */
 int runtime_start_governed(struct runtime_job *job, struct fault *f) _must_check_;

@@ -24,6 +24,7 @@ union right {
 struct child {
 	const struct runtime_hold *hold;
 	int socket;
+	const struct runtime_parent *parent;
 	sigset_t signals;
 };
 
@@ -62,11 +63,13 @@ static int ask_parent(void *arg, pid_t pid, int pidfd, struct fault *f)
 static int run(void *arg, struct fault *f)
 {
 	struct child *c = arg;
-	int status = 0, r;
+	int status = 0, waited, r;
 
 	(void)sigprocmask(SIG_SETMASK, &c->signals, NULL);
 	hold_set(ask_parent, c);
 	r = c->hold->call(c->hold->job, c->hold->arg, &status, f);
+	if (hold_status(&waited))
+		runtime_parent_report(c->parent, waited);
 	return r < 0 ? r : status;
 }
 
@@ -85,6 +88,7 @@ static void parent_done(struct parent *p)
 {
 	p->socket = fd_close(p->socket);
 	p->signals = fd_close(p->signals);
+	runtime_parent_done(&p->apart.parent);
 	fault_done(&p->why);
 }
 
@@ -115,7 +119,10 @@ static void on_message(struct parent *p)
 	pid_t pid = 0;
 
 	if (receive_process(p->socket, &pid, &pidfd) == 1) {
-		p->refused = p->hold->started(p->hold->arg, pid, pidfd, &p->why) < 0;
+		p->refused = runtime_parent_tell(&p->apart.parent, pid, &p->why) < 0 ||
+			     p->hold->started(p->hold->arg, pid, pidfd, p->apart.parent.near, &p->why) < 0;
+		/* The warden has it, or custody-parent is not needed: an end of file ends it. */
+		p->apart.parent.near = fd_close(p->apart.parent.near);
 		if (!p->refused)
 			(void)send(p->socket, "g", 1, MSG_NOSIGNAL);
 	}
@@ -140,18 +147,22 @@ static bool on_signal(struct parent *p)
 	return false;
 }
 
-static void supervise(struct parent *p)
+/* True: the child stays as the parent of the process. */
+static bool supervise(struct parent *p)
 {
 	for (;;) {
 		struct pollfd fds[] = { { .fd = p->signals, .events = POLLIN },
-					{ .fd = p->socket, .events = POLLIN } };
+					{ .fd = p->socket, .events = POLLIN },
+					{ .fd = p->apart.parent.done[0], .events = POLLIN } };
 
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			return;
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+			return false;
 		if (fds[1].revents)
 			on_message(p);
+		if (fds[2].revents && runtime_parent_stays(&p->apart.parent))
+			return true;
 		if (fds[0].revents && on_signal(p))
-			return;
+			return false;
 	}
 }
 
@@ -169,7 +180,7 @@ static int hold_signals(struct child *c, int *ret, struct fault *f)
 int runtime_hold_run(const struct runtime_hold *h, int *ret_status, struct fault *f)
 {
 	_cleanup_(parent_done) struct parent p = { .hold = h, .socket = -EBADF, .signals = -EBADF };
-	struct child c = { .hold = h };
+	struct child c = { .hold = h, .parent = &p.apart.parent };
 	int sockets[2], r = hold_signals(&c, &p.signals, f);
 
 	if (r < 0)
@@ -178,13 +189,18 @@ int runtime_hold_run(const struct runtime_hold *h, int *ret_status, struct fault
 		return fault_errno(f, errno, "container setup process");
 	p.socket = sockets[0];
 	c.socket = sockets[1];
-	p.apart = (struct runtime_apart){ .job = h->job, .keep = c.socket, .run = run, .arg = &c };
-	r = runtime_apart_begin(&p.apart, f);
+	p.apart = (struct runtime_apart){
+		.job = h->job, .keep = c.socket, .run = run, .arg = &c, .parent = RUNTIME_PARENT_NONE
+	};
+	/* In the foreground libcrun waits for the process, and the child is its parent as long as it lives. */
+	r = runtime_parent_open(&p.apart.parent, h->job->call.detach ? h->parent : NULL, f);
+	if (r >= 0)
+		r = runtime_apart_begin(&p.apart, f);
 	(void)fd_close(c.socket);
 	if (r < 0)
 		return r;
-	supervise(&p);
-	r = runtime_apart_end(&p.apart, p.waited, p.refused ? NULL : f);
+	r = supervise(&p) ? runtime_apart_stay(&p.apart)
+			  : runtime_apart_end(&p.apart, p.waited, p.refused ? NULL : f);
 	if (p.refused)
 		return fault_set(f, p.why.code, "%s", fault_text(&p.why));
 	if (r < 0)

@@ -11,8 +11,10 @@
 struct runtime_hold {
 	struct runtime_job *job;
 	int (*call)(struct runtime_job *job, void *arg, int *ret_status, struct fault *f); /* in the child */
-	int (*started)(void *arg, pid_t pid, int pidfd, struct fault *f);
+	/* PARENT: of custody-parent, for the warden; -EBADF: the engine becomes the parent.  Borrowed. */
+	int (*started)(void *arg, pid_t pid, int pidfd, int parent, struct fault *f);
 	void *arg;
+	const char *parent; /* the program */
 };
 
 int runtime_hold_run(const struct runtime_hold *h, int *ret_status, struct fault *f) _must_check_;

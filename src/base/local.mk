@@ -31,6 +31,7 @@ libbase_a_SOURCES += \
 	src/base/path-remove-wide.c \
 	src/base/path-remove.c \
 	src/base/path.c src/base/path.h \
+	src/base/pidfd-status.c src/base/pidfd-status.h \
 	src/base/place.c src/base/place.h \
 	src/base/process-children.c src/base/process-children.h \
 	src/base/process-detach.c src/base/process-detach.h \

@@ -62,15 +62,17 @@ int warden_call_send(int fd, const struct warden_call *m, const int fds[WARDEN_C
 	struct msghdr h = { .msg_iov = &io, .msg_iovlen = 1 };
 
 	if (fds) {
+		const size_t size =
+			sizeof(int) * (fds[WARDEN_CALL_FDS_MIN] < 0 ? WARDEN_CALL_FDS_MIN : WARDEN_CALL_FDS);
 		struct cmsghdr *c;
 
 		h.msg_control = u.room;
-		h.msg_controllen = sizeof(u.room);
+		h.msg_controllen = CMSG_SPACE(size);
 		c = CMSG_FIRSTHDR(&h);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(WARDEN_CALL_FDS * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, WARDEN_CALL_FDS * sizeof(int));
+		c->cmsg_len = CMSG_LEN(size);
+		memcpy(CMSG_DATA(c), fds, size);
 	}
 	if (sendmsg(fd, &h, MSG_NOSIGNAL) != (ssize_t)sizeof(*m))
 		return fault_errno(f, errno, "send to custody-warden");
@@ -86,7 +88,7 @@ static bool take_rights(const struct msghdr *h, int fds[WARDEN_CALL_FDS])
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 	memcpy(fds, c ? CMSG_DATA(c) : (unsigned char *)fds, n * sizeof(int));
-	return (n == 0 || n == WARDEN_CALL_FDS) && !(h->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+	return (n == 0 || n >= WARDEN_CALL_FDS_MIN) && !(h->msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
 int warden_call_receive(int fd, struct warden_call *ret, int fds[WARDEN_CALL_FDS], struct fault *f)
@@ -94,9 +96,11 @@ int warden_call_receive(int fd, struct warden_call *ret, int fds[WARDEN_CALL_FDS
 	struct warden_call m = { 0 };
 	struct iovec io = { &m, sizeof(m) };
 	union rights u;
-	struct msghdr h = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = u.room, .msg_controllen = sizeof(u.room)
-	};
+	/* CMSG_SPACE has room for one more where the number is odd. */
+	struct msghdr h = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = u.room,
+			    .msg_controllen = CMSG_LEN(WARDEN_CALL_FDS * sizeof(int)) };
 	ssize_t n;
 
 	for (int i = 0; i < WARDEN_CALL_FDS; i++)

@@ -18,7 +18,7 @@
  *	STARTED	libcrun has released the process, on the same connection.  The warden proves the rest and kills the container
  *		if anything is missing; then the answer is a refusal.  After the container's end it closes the connection.
  *	EXEC	a further process was started in it by `exec`, after its own decision.  With two descriptors: the claim of that
- *		exec, locked, and a pidfd of the process.  The warden records its end.
+ *		exec, locked, and a pidfd of the process; and the socket of its custody-parent if it has one.  The warden records its end.
  */
 #define WARDEN_CALL_NAME "call"
 
@@ -32,7 +32,8 @@ enum warden_call_type {
 };
 
 #define WARDEN_CALL_TEXT 1024
-#define WARDEN_CALL_FDS 2 /* of EXEC: claim, pidfd */
+#define WARDEN_CALL_FDS 3     /* of EXEC: claim, pidfd, custody-parent */
+#define WARDEN_CALL_FDS_MIN 2 /* the last one may be missing */
 
 struct warden_call {
 	enum warden_call_type type;

@@ -78,6 +78,7 @@ static void map_order(struct jmap *m, struct warden_request *o)
 	jmap_bool(m, "tree", &o->tree);
 	jmap_bool(m, "upper", &o->upper);
 	jmap_bool(m, "broker", &o->broker);
+	jmap_bool(m, "parent", &o->parent);
 	jmap_bool(m, "once", &o->once);
 	jmap_bool(m, "isolate", &o->isolate);
 	jmap_uint(m, "layers", &o->layers, UINT32_MAX);
@@ -95,12 +96,17 @@ static void map_order(struct jmap *m, struct warden_request *o)
 
 size_t warden_request_fds(const struct warden_request *o)
 {
-	return WARDEN_FDS + (size_t)o->tree + (size_t)o->upper + (size_t)o->broker;
+	return WARDEN_FDS + (size_t)o->tree + (size_t)o->upper + (size_t)o->broker + (size_t)o->parent;
 }
 
 int warden_request_broker(const struct warden_request *o)
 {
 	return o->broker ? WARDEN_TREE + (int)o->tree + (int)o->upper : -EBADF;
+}
+
+int warden_request_parent(const struct warden_request *o)
+{
+	return o->parent ? WARDEN_TREE + (int)o->tree + (int)o->upper + (int)o->broker : -EBADF;
 }
 
 int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f)

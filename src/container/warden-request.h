@@ -22,9 +22,9 @@
 #define WARDEN_CALL 6	  /* of an engine's container: the listening socket, container/warden-call.h */
 #define WARDEN_CHANNEL 7  /* socket that the others are received over; the only one inherited at exec */
 #define WARDEN_TREE \
-	8 /* of an engine's container: its worktree, the upper, the broker's socket; each may be missing */
+	8 /* of an engine's container: its worktree, the upper, the sockets of broker and custody-parent; each may be missing */
 #define WARDEN_FDS 4
-#define WARDEN_FDS_MAX (WARDEN_FDS + 3)
+#define WARDEN_FDS_MAX (WARDEN_FDS + 4)
 #define WARDEN_REQUEST_MAX 8192
 
 /* Files in the session's directory: its end, written after the ledger record; mark that custody-hook audit is done. */
@@ -51,18 +51,20 @@ struct warden_request {
 	char *profile;		 /* its name, for messages */
 	bool init; /* its program is custody-init, which waits at the gate; else the start cannot be observed */
 	/* Of an engine's container: */
-	bool tree, upper, broker;  /* these descriptors follow */
-	bool once;		   /* of the grant, decision/decision.h */
-	bool isolate;		   /* LAYERS are to be proven */
-	uint32_t layers, optional; /* LAYER_BIT()s; of OPTIONAL, missing ones do not refuse */
-	unsigned int preserved;	   /* descriptors from 3 that the engine passes to it */
-	uint64_t exe_dev, exe_ino; /* program of the process that waits for its start; 0: not known */
+	bool tree, upper, broker, parent; /* these descriptors follow */
+	bool once;			  /* of the grant, decision/decision.h */
+	bool isolate;			  /* LAYERS are to be proven */
+	uint32_t layers, optional;	  /* LAYER_BIT()s; of OPTIONAL, missing ones do not refuse */
+	unsigned int preserved;		  /* descriptors from 3 that the engine passes to it */
+	uint64_t exe_dev, exe_ino;	  /* program of the process that waits for its start; 0: not known */
 };
 
 /* Number of descriptors that follow it. */
 size_t warden_request_fds(const struct warden_request *o);
 /* The number of the broker's socket in custody-warden; -EBADF: none. */
 int warden_request_broker(const struct warden_request *o);
+/* The same of the socket of custody-parent. */
+int warden_request_parent(const struct warden_request *o);
 
 int warden_request_write(const struct warden_request *o, struct strbuf *out, struct fault *f) _must_check_;
 int warden_request_parse(const char *text, struct warden_request *ret, struct fault *f) _must_check_;

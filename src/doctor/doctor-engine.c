@@ -113,5 +113,6 @@ void doctor_check_engine(struct doctor_report *r, const struct dirs *d, const ch
 				   "missing program '%s'", engines[i].program);
 		engines[i].check(r, d);
 		doctor_check_engine_profile(r, d, name);
+		doctor_check_engine_status(r, d);
 	}
 }

@@ -26,6 +26,7 @@ void doctor_check_engine(struct doctor_report *r, const struct dirs *d, const ch
 void doctor_check_engine_profile(struct doctor_report *r, const struct dirs *d, const char *engine);
 void doctor_check_engine_exec(struct doctor_report *r, const struct config *c, const struct profile *p,
 			      const char *engine);
+void doctor_check_engine_status(struct doctor_report *r, const struct dirs *d);
 void doctor_check_podman(struct doctor_report *r, const struct dirs *d);
 void doctor_check_docker(struct doctor_report *r, const struct dirs *d);
 void doctor_check_containerd(struct doctor_report *r, const struct dirs *d);

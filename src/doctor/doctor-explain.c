@@ -123,6 +123,12 @@ static const struct {
 	  "custody.json and governance.exec of the profile deny, ask or allow them.  Probes of pods and health checks of podman\n"
 	  "are the same call.  The annotation custody.exec.allow lists those that start without a question, for example\n"
 	  "[[\"cat\",\"/tmp/ready\"]]; it is approved with the container.  docker's health check is found by itself." },
+	{ "ENGINE-EXIT-STATUS",
+	  "The engine is the parent of a container's processes, and custody-warden records how they ended.  Since Linux 6.15 the\n"
+	  "kernel keeps the status after the parent has reaped a process.  Before, custody-runtime leaves custody-parent as the\n"
+	  "parent of each governed process, which passes it to the engine once its status is recorded.  The end is 'lost' only if\n"
+	  "custody-parent is killed.  It cannot be placed above a bundle that another runtime runs (custody bundle): if that\n"
+	  "runtime's caller reaps the container before custody-warden has seen it, its end is 'lost'." },
 	{ "ENGINE-PODMAN-INSTALLED",
 	  "Is the program 'podman' in PATH?  The other checks read podman's files in any case." },
 	{ "ENGINE-PODMAN-RUNTIME",

@@ -9,6 +9,7 @@ librun_a_SOURCES += \
 	src/doctor/doctor-docker.c \
 	src/doctor/doctor-engine-exec.c \
 	src/doctor/doctor-engine-profile.c \
+	src/doctor/doctor-engine-status.c \
 	src/doctor/doctor-engine.c src/doctor/doctor-engine.h \
 	src/doctor/doctor-evidence.c \
 	src/doctor/doctor-explain.c \

@@ -12,7 +12,7 @@
 #include "evidence/evidence-scope.h"
 #include "session/session-end.h"
 #include "warden/container-watch.h"
-#include "warden/pidfd-status.h"
+#include "base/pidfd-status.h"
 #include "warden/warden-exit.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -38,10 +38,10 @@ static struct exit_verdict decide(struct container_watch *w)
 				    .init_source = EXIT_SOURCE_PIDFD };
 
 	facts.ended = pidfd_end_status(WARDEN_PIDFD, &facts.init_status);
-	if (!facts.ended && w->zombie_seen) {
+	if (!facts.ended && w->end_seen) {
 		facts.ended = true;
-		facts.init_status = w->zombie_status;
-		facts.init_source = EXIT_SOURCE_PROC;
+		facts.init_status = w->end_status;
+		facts.init_source = w->end_source;
 	}
 	if (w->started && oom_watch_decide(&w->oom, is_killed(&facts)))
 		facts.counters.oom_kills = 1;

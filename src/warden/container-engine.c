@@ -18,6 +18,7 @@ void container_engine_begin(struct container_watch *w)
 		w->held.tree = next++;
 	if (w->request.upper)
 		w->held.upper = next++;
+	w->parent = warden_request_parent(&w->request);
 	container_unasked_begin(&w->unasked, WARDEN_PIDFD, w->request.pid, w->request.exe_dev,
 				w->request.exe_ino);
 }
@@ -92,9 +93,9 @@ void container_engine_look(struct container_watch *w)
 /* A process that waits can only be killed: signals that it has no handler for do not reach the first process of a namespace. */
 static bool has_run(const struct container_watch *w)
 {
-	const int status = w->zombie_status;
+	const int status = w->end_status;
 
-	return w->zombie_seen && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	return w->end_seen && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
 void container_engine_end(struct container_watch *w)

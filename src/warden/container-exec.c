@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/pidfd-status.h"
 #include "ledger/ledger-claim.h"
 #include "session/session-end.h"
 #include "warden/container-facts.h"
 #include "warden/container-watch.h"
-#include "warden/pidfd-status.h"
+#include "warden/parent-status.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define STATUS_MS 10000 /* how long a parent may leave one unreaped before its end counts as lost */
@@ -83,9 +84,12 @@ const char *container_exec_add(struct container_watch *w, const struct warden_ca
 			       int fds[WARDEN_CALL_FDS])
 {
 	struct container_execs *x = &w->execs;
-	struct container_exec e = {
-		.pid = m->pid, .pidfd = fds[1], .claim = fds[0], .procfd = -EBADF, .began_ns = clock_boot_ns()
-	};
+	struct container_exec e = { .pid = m->pid,
+				    .pidfd = fds[1],
+				    .claim = fds[0],
+				    .parent = fds[2],
+				    .procfd = -EBADF,
+				    .began_ns = clock_boot_ns() };
 	struct stat st;
 
 	if (!w->started || w->violated)
@@ -103,16 +107,22 @@ const char *container_exec_add(struct container_watch *w, const struct warden_ca
 	}
 	memcpy(e.id, m->exec, sizeof(e.id));
 	x->at[x->n++] = e;
-	fds[0] = fds[1] = -EBADF;
+	fds[0] = fds[1] = fds[2] = -EBADF;
 	return NULL;
 }
 
 void container_exec_poll(const struct container_execs *x, struct pollfd *p)
 {
-	/* One that has exited stays readable: only its parent's wait, which is a hangup, is awaited. */
-	for (size_t i = 0; i < CONTAINER_EXECS; i++)
-		p[i] = (struct pollfd){ .fd = i < x->n ? x->at[i].pidfd : -1,
-					.events = i < x->n && x->at[i].until_ns ? 0 : POLLIN };
+	for (size_t i = 0; i < CONTAINER_EXECS; i++) {
+		const struct container_exec *e = i < x->n ? &x->at[i] : NULL;
+
+		p[i] = (struct pollfd){ .fd = e ? e->pidfd : -1, .events = POLLIN };
+		if (e && e->parent >= 0)
+			p[i].fd = e->parent;
+		/* One that has exited stays readable: only its parent's wait, which is a hangup, is awaited. */
+		else if (e && e->until_ns)
+			p[i].events = 0;
+	}
 }
 
 int container_exec_due_ms(const struct container_execs *x)
@@ -132,17 +142,18 @@ int container_exec_due_ms(const struct container_execs *x)
 	return due;
 }
 
-static bool is_unreaped(int pidfd)
-{
-	return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0;
-}
-
 /* False: not known yet. */
 static bool find_status(const struct container_exec *e, struct exit_facts *facts)
 {
+	if (e->waited) {
+		facts->init_source = EXIT_SOURCE_WAIT;
+		facts->init_status = e->status;
+		facts->ended = true;
+		return true;
+	}
 	/* The zombie had this pid only if it is not reaped even now. */
 	facts->init_source = EXIT_SOURCE_PROC;
-	facts->ended = pidfd_end_zombie(e->pid, &facts->init_status) && is_unreaped(e->pidfd);
+	facts->ended = pidfd_end_zombie(e->pid, &facts->init_status) && pidfd_is_unreaped(e->pidfd);
 	if (facts->ended)
 		return true;
 	facts->init_source = EXIT_SOURCE_PIDFD;
@@ -168,6 +179,7 @@ static void record(struct container_watch *w, struct container_exec *e, const st
 	else
 		claim_drop(&c);
 	e->pidfd = fd_close(e->pidfd);
+	parent_status_release(&e->parent);
 	end_proof(e);
 }
 
@@ -185,29 +197,46 @@ static bool settle(struct container_watch *w, struct container_exec *e, bool fin
 	return true;
 }
 
+/* True: recorded.  REVENTS: of the descriptor that container_exec_poll chose. */
+static bool step(struct container_watch *w, struct container_exec *e, short revents)
+{
+	const bool over = e->until_ns && clock_boot_ns() >= e->until_ns;
+
+	if (!over && !revents)
+		return false;
+	if (e->parent < 0)
+		return settle(w, e, over || (revents & POLLHUP));
+	e->waited = parent_status_read(&e->parent, 0, &e->status);
+	/* Without it, custody-parent was killed, and the command may still run: its pidfd says when it has ended. */
+	return e->waited && settle(w, e, true);
+}
+
 void container_exec_step(struct container_watch *w, const struct pollfd *p)
 {
 	struct container_execs *x = &w->execs;
 
 	/* From the end: one that is over is replaced by the last one. */
-	for (size_t i = x->n; i > 0; i--) {
-		struct container_exec *e = &x->at[i - 1];
-		bool over = e->until_ns && clock_boot_ns() >= e->until_ns;
-
-		if ((over || p[i - 1].revents) && settle(w, e, over || (p[i - 1].revents & POLLHUP)))
-			*e = x->at[--x->n];
-	}
+	for (size_t i = x->n; i > 0; i--)
+		if (step(w, &x->at[i - 1], p[i - 1].revents))
+			x->at[i - 1] = x->at[--x->n];
 }
 
 /* With a PID namespace of the container's own the kernel has killed it. */
-static void kill_one(const struct container_exec *e, uint64_t until_ns)
+static int left_ms(uint64_t until_ns)
 {
-	uint64_t now = clock_boot_ns();
+	const uint64_t now = clock_boot_ns();
+
+	return until_ns > now ? (int)((until_ns - now) / NS_PER_MS) : 0;
+}
+
+static void kill_one(struct container_exec *e, uint64_t until_ns)
+{
 	struct pollfd p = { .fd = e->pidfd, .events = POLLIN };
 
 	(void)syscall(SYS_pidfd_send_signal, e->pidfd, SIGKILL, NULL, 0);
-	while (poll(&p, 1, until_ns > now ? (int)((until_ns - now) / NS_PER_MS) : 0) < 0 && errno == EINTR)
-		now = clock_boot_ns();
+	while (poll(&p, 1, left_ms(until_ns)) < 0 && errno == EINTR)
+		;
+	e->waited = parent_status_read(&e->parent, left_ms(until_ns), &e->status);
 }
 
 void container_exec_finish(struct container_watch *w)
@@ -229,6 +258,7 @@ void container_exec_done(struct container_execs *x)
 	for (; x->n > 0; x->n--) {
 		(void)fd_close(x->at[x->n - 1].pidfd);
 		(void)fd_close(x->at[x->n - 1].claim);
+		parent_status_release(&x->at[x->n - 1].parent);
 		end_proof(&x->at[x->n - 1]);
 	}
 }

@@ -26,10 +26,13 @@ struct container_exec {
 	char id[SESSION_ID_SIZE];
 	pid_t pid;
 	int pidfd, claim;
+	int parent; /* of its custody-parent; -EBADF: the engine is its parent */
 	int procfd; /* while layers are to be proven; -EBADF: they are, or none was asked */
 	unsigned int tries;
 	struct container_proven proven;
 	bool violated; /* killed: a layer is missing */
+	bool waited;   /* its custody-parent has sent STATUS */
+	int status;
 	uint64_t began_ns;
 	uint64_t until_ns; /* it has exited, and its status is not known until then; 0: it runs */
 };

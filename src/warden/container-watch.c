@@ -13,12 +13,13 @@
 #include "base/clock.h"
 #include "cgroup/cgroup-leave.h"
 #include "base/fd.h"
+#include "base/pidfd-status.h"
 #include "base/str.h"
 #include "container/container-note.h"
 #include "container/warden-channel.h"
 #include "warden/container-engine.h"
 #include "warden/container-sweep.h"
-#include "warden/pidfd-status.h"
+#include "warden/parent-status.h"
 
 #define REFUSED_MS 2000 /* how long a refused init may take to report it and exit */
 #define ZOMBIE_MS 10000 /* how long a parent may leave it unreaped before its end counts as lost */
@@ -129,7 +130,15 @@ static int next_due(struct container_watch *w)
 	return sooner(due, w->decision.started ? decision_tick(&w->decision) : -1);
 }
 
-/* Dead, perhaps not reaped yet: a zombie shows its status to root; else the kernel reports it afterwards. */
+/* A zombie shows its status to root. */
+static bool see_zombie(struct container_watch *w)
+{
+	w->end_source = EXIT_SOURCE_PROC;
+	/* The zombie had this pid only if it is not reaped even now. */
+	return pidfd_end_zombie(w->request.pid, &w->end_status) && pidfd_is_unreaped(WARDEN_PIDFD);
+}
+
+/* Dead, perhaps not reaped yet; else the kernel reports its status afterwards. */
 static void on_exit_of_first(struct container_watch *w)
 {
 	struct pollfd p = { .fd = WARDEN_PIDFD };
@@ -137,9 +146,11 @@ static void on_exit_of_first(struct container_watch *w)
 
 	/* While the runtime has not removed its cgroup. */
 	(void)pids_watch_read(&w->pids);
-	w->zombie_seen = pidfd_end_zombie(w->request.pid, &w->zombie_status);
+	w->end_source = EXIT_SOURCE_WAIT;
+	w->end_seen = parent_status_read(&w->parent, ZOMBIE_MS, &w->end_status) || see_zombie(w);
+	parent_status_release(&w->parent);
 	do
-		r = w->zombie_seen ? 0 : poll(&p, 1, ZOMBIE_MS);
+		r = w->end_seen ? 0 : poll(&p, 1, ZOMBIE_MS);
 	while (r < 0 && errno == EINTR);
 	w->ended = true;
 }
@@ -271,6 +282,7 @@ void container_watch_done(struct container_watch *w)
 	broker_done(&w->broker.process);
 	container_layers_done(&w->layers);
 	container_exec_done(&w->execs);
+	parent_status_release(&w->parent);
 	strv_free(w->layer_words);
 	fault_done(&w->why);
 	oom_watch_done(&w->oom);

@@ -7,6 +7,7 @@
 #include "container/warden-handover.h"
 #include "container/warden-request.h"
 #include "decision/decision.h"
+#include "session/exit-reason.h"
 #include "state/dirs.h"
 #include "warden/container-broker.h"
 #include "warden/container-call.h"
@@ -54,8 +55,10 @@ struct container_watch {
 	const char *refused; /* with DENIED: stable name for the record */
 	struct fault why;    /* with DENIED: for people */
 	uint64_t began_ns, began_us;
-	bool zombie_seen;
-	int zombie_status;
+	int parent;    /* of its custody-parent; -EBADF: the engine is its parent */
+	bool end_seen; /* before it was reaped: */
+	int end_status;
+	enum exit_source end_source;
 };
 #define CONTAINER_WATCH_NONE                                          \
 	((struct container_watch){ .decision = DECISION_NONE,         \
@@ -66,6 +69,7 @@ struct container_watch {
 				   .broker = CONTAINER_BROKER_NONE,   \
 				   .layers = CONTAINER_LAYERS_NONE,   \
 				   .unasked = CONTAINER_UNASKED_NONE, \
+				   .parent = -EBADF,                  \
 				   .oom = OOM_WATCH_NONE,             \
 				   .pids = PIDS_WATCH_NONE })
 

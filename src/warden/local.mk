@@ -15,7 +15,7 @@ libcore_a_SOURCES += \
 	src/warden/inode-set.c src/warden/inode-set.h \
 	src/warden/output-log.c src/warden/output-log.h \
 	src/warden/output-tail.c src/warden/output-tail.h \
-	src/warden/pidfd-status.c src/warden/pidfd-status.h \
+	src/warden/parent-status.c src/warden/parent-status.h \
 	src/warden/pump.c src/warden/pump.h \
 	src/warden/stdio-relay.c src/warden/stdio-relay.h \
 	src/warden/warden-end.c \

@@ -94,6 +94,9 @@ static _Noreturn void wait_and_replace(int fd, const struct warden_request *rq, 
 	/* Calls must fail once the broker is killed with the first process. */
 	if (rq->broker)
 		(void)close(warden_request_broker(rq));
+	/* The engine becomes the parent once the first process is killed. */
+	if (rq->parent)
+		(void)close(warden_request_parent(rq));
 	if (!wait_end(fd, &held))
 		(void)!take_over(rq, &held, NULL);
 	_exit(0);

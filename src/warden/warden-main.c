@@ -57,6 +57,7 @@ static void abandon(struct container_watch *w, const int fds[WARDEN_FDS_MAX])
 	w->decision.claim.fd = -EBADF;
 	w->held = WARDEN_HELD_NONE;
 	w->call.listener = -EBADF;
+	w->parent = -EBADF;
 	for (int i = 1; i < WARDEN_FDS_MAX; i++)
 		(void)fd_close(fds[i]);
 	(void)syscall(SYS_pidfd_send_signal, fds[0], SIGKILL, NULL, 0);

@@ -284,6 +284,8 @@ log_of() { # POD: a file with a drawn name
 	running
 	pid=$(pid_of "$ID")
 	shim=$(ps -o ppid= -p "$pid" | tr -d ' ')
+	# Before Linux 6.15.
+	! grep -q custody-parent "/proc/$shim/comm" || shim=$(ps -o ppid= -p "$shim" | tr -d ' ')
 	grep -q containerd-shim "/proc/$shim/comm"
 	kill -9 "$shim"
 	until_ok test ! -d "/proc/$pid"

@@ -112,6 +112,35 @@ state_is_empty() {
 	podman rm -f -t 0 one
 	[ ! -d "/proc/$pid" ]
 }
+@test "CARD-5: rootless podman, kernels before Linux 6.15: the true status and signal, of commands as well (sample)" {
+	local i own=/run/tester/.config/custody old=$SUITE/no-pidfd-exit
+	as_tester mkdir -p "$own"
+	echo '{"sandbox": {"enabled": true}, "exec": "allow"}' >"$own/custody.json"
+	chown -R $USER_ID "$own"
+	cc -O1 -o "$old" "$HERE/../lib/no-pidfd-exit.c"
+	# Before it is a user's: no_new_privs would keep newuidmap from working.
+	old_podman() {
+		"$old" setpriv --reuid $USER_ID --regid $USER_ID --clear-groups env -i PATH="$PATH" HOME=/run/tester \
+			XDG_RUNTIME_DIR="/run/user/$USER_ID" TERM=xterm PODMAN_IGNORE_CGROUPSV1_WARNING=1 podman "$@"
+	}
+	ends() { # KIND FILTER
+		as_tester "${RUNTIME%/*}/custody" ledger show --json | jq -r --arg k "$1" "[.records[] | select(.k == \$k)] | last | $2"
+	}
+	cd /run/tester
+	for i in 1 2 3 4 5; do
+		run old_podman run --rm box sh -c "exit $i"
+		is "$i" "$status"
+		is "exited $i wait" "$(ends session.end '"\(.d.reason) \(.d.code) \(.d.source)"')"
+	done
+	old_podman run -d --name one box sh -c 'echo ready; exec sleep 100'
+	old_podman exec one sh -c 'exit 9' || is 9 $?
+	old_podman kill one
+	is 137 "$(old_podman wait one)"
+	old_podman rm one
+	is '9 wait' "$(ends exec.end '"\(.d.code) \(.d.source)"')"
+	is 'signaled 137 9 wait' "$(ends session.end '"\(.d.reason) \(.d.code) \(.d.signal) \(.d.source)"')"
+	rm -r "$own"
+}
 @test "ISO-8: rootless podman run: a broker inside of podman's user namespace (sample)" {
 	local own=/run/tester/.config/custody
 	as_tester mkdir -p "$own/profiles"

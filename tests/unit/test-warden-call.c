@@ -39,7 +39,7 @@ static bool scene_make(struct scene *s)
 			     .listener = -EBADF,
 			     .runtime = -EBADF,
 			     .warden = -EBADF,
-			     .fds = { -EBADF, -EBADF } };
+			     .fds = { -EBADF, -EBADF, -EBADF } };
 	if (!mkdtemp(s->dir))
 		return false;
 	s->dirfd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -64,13 +64,27 @@ static void an_exec_brings_its_claim_and_process(void)
 	_cleanup_scene_ struct scene s;
 	struct warden_call m = { .type = WARDEN_CALL_EXEC, .exec = "20261116T031500Z-1a2b3c4d", .pid = 7 },
 			   got;
-	const int fds[WARDEN_CALL_FDS] = { STDIN_FILENO, STDERR_FILENO };
+	const int fds[WARDEN_CALL_FDS] = { STDIN_FILENO, STDERR_FILENO, -EBADF };
 
 	CHECK(scene_make(&s));
 	CHECK(warden_call_send(s.runtime, &m, fds, &s.f) == 0);
 	CHECK(warden_call_receive(s.warden, &got, s.fds, &s.f) == 1);
 	CHECK(got.type == WARDEN_CALL_EXEC && got.pid == 7 && strcmp(got.exec, m.exec) == 0);
 	CHECK(s.fds[0] >= 0 && s.fds[1] >= 0 && fcntl(s.fds[0], F_GETFD) & FD_CLOEXEC);
+	CHECK(s.fds[2] == -EBADF);
+}
+
+static void an_exec_may_bring_the_socket_of_its_parent(void)
+{
+	_cleanup_scene_ struct scene s;
+	struct warden_call m = { .type = WARDEN_CALL_EXEC, .exec = "20261116T031500Z-1a2b3c4d", .pid = 7 },
+			   got;
+	const int fds[WARDEN_CALL_FDS] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO };
+
+	CHECK(scene_make(&s));
+	CHECK(warden_call_send(s.runtime, &m, fds, &s.f) == 0);
+	CHECK(warden_call_receive(s.warden, &got, s.fds, &s.f) == 1);
+	CHECK(s.fds[2] >= 0 && fcntl(s.fds[2], F_GETFD) & FD_CLOEXEC);
 }
 
 static void a_refusal_has_the_wardens_reason(void)
@@ -121,5 +135,5 @@ static void other_bytes_are_no_message(void)
 }
 
 TAP_MAIN(T(the_socket_is_the_owners_alone), T(an_exec_brings_its_claim_and_process),
-	 T(a_refusal_has_the_wardens_reason), T(a_warden_that_is_gone_is_no_answer),
-	 T(other_bytes_are_no_message))
+	 T(an_exec_may_bring_the_socket_of_its_parent), T(a_refusal_has_the_wardens_reason),
+	 T(a_warden_that_is_gone_is_no_answer), T(other_bytes_are_no_message))

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "warden/pidfd-status.h"
+#include "base/pidfd-status.h"
 
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -23,6 +25,25 @@ _Static_assert(sizeof(struct info) == 64, "PIDFD_INFO_SIZE_VER0");
 
 #define STAT_EXIT_CODE 52 /* field of /proc/PID/stat, counted from 1 */
 
+/* The releases in between have the call, and ignore the bit that asks for the status. */
+static bool is_since_6_15(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname u;
+
+	if (uname(&u) < 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major > 6 || (major == 6 && minor >= 15);
+}
+
+bool pidfd_end_supported(void)
+{
+	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	struct info info = { .mask = INFO_EXIT };
+
+	return fd >= 0 && ioctl(fd, GET_INFO, &info) >= 0 && is_since_6_15();
+}
+
 bool pidfd_end_status(int pidfd, int *ret)
 {
 	struct info info = { .mask = INFO_EXIT };
@@ -31,6 +52,11 @@ bool pidfd_end_status(int pidfd, int *ret)
 		return false;
 	*ret = info.exit_code;
 	return true;
+}
+
+bool pidfd_is_unreaped(int pidfd)
+{
+	return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0;
 }
 
 bool pidfd_end_zombie(pid_t pid, int *ret)
