@@ -42,7 +42,8 @@ unit_tests += tests/unit/test-exec-socket tests/unit/test-exit-reason tests/unit
 unit_tests += tests/unit/test-approver tests/unit/test-grant tests/unit/test-grant-race tests/unit/test-pin tests/unit/test-request \
 	tests/unit/test-request-command tests/unit/test-standing
 # inspect, gitwork, broker
-unit_tests += tests/unit/test-process-keeper tests/unit/test-process-pages tests/unit/test-git-index tests/unit/test-git-source tests/unit/test-inspect tests/unit/test-inspect-place tests/unit/test-broker \
+unit_tests += tests/unit/test-process-keeper tests/unit/test-process-pages tests/unit/test-git-index tests/unit/test-git-source tests/unit/test-inspect \
+	tests/unit/test-inspect-place tests/unit/test-broker tests/unit/test-broker-params \
 	tests/unit/test-broker-relay
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \
@@ -68,6 +69,7 @@ noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approv
 # Parts of custody-init and custody-call, which are no libraries.
 tests_unit_test_broker_SOURCES = tests/unit/test-broker.c src/call/call-reply.c src/call/call-reply.h
 tests_unit_test_broker_LDADD = $(LDADD) $(CRYPT_LIBS)
+tests_unit_test_broker_params_LDADD = $(LDADD) $(CRYPT_LIBS)
 tests_unit_test_init_SOURCES = tests/unit/test-init.c $(init_parsers) \
 	src/init/init-options.c src/init/init-options.h src/init/init-rt.h
 tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/lib/init-peer.c

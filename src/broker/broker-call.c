@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "broker/broker-inspect.h"
+#include "broker/broker-params.h"
 #include "broker/broker-token.h"
 
 #define MS UINT64_C(1000000)
@@ -156,6 +157,25 @@ static void decide(struct broker_server *s, struct broker_client *c, const struc
 		       d.step <= BROKER_TOKEN ? back_off(s, c) : 0);
 }
 
+/* No call: it has no budget and no record, but as the refusals, which have no budget either, it has a rate. */
+static void list_tools(struct broker_server *s, struct broker_client *c, const struct broker_request *q)
+{
+	_cleanup_jdoc_ struct jdoc *list = NULL;
+	const bool known = c->peer && broker_token_is(&s->job->token, q->token);
+
+	if (q->token)
+		explicit_bzero((char *)q->token, strlen(q->token));
+	if (!known) {
+		refuse(s, c, NULL, broker_step_name(BROKER_TOKEN), "not the token of this session",
+		       back_off(s, c));
+		return;
+	}
+	c->known = true;
+	list = broker_tools_list(s->job->tools);
+	broker_reply_data(&c->out, list);
+	broker_client_reply(s, c, s->lists++ < BROKER_LISTS_MAX ? 0 : BROKER_REFUSED_MS);
+}
+
 void broker_call(struct broker_server *s, struct broker_client *c, char *line, size_t len)
 {
 	_cleanup_broker_request_ struct broker_request q = { 0 };
@@ -165,6 +185,8 @@ void broker_call(struct broker_server *s, struct broker_client *c, char *line, s
 	explicit_bzero(line, len);
 	if (r < 0)
 		refuse(s, c, NULL, "request", fault_text(&f), c->known ? 0 : back_off(s, c));
+	else if (q.list)
+		list_tools(s, c, &q);
 	else
 		decide(s, c, &q);
 }

@@ -8,11 +8,18 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "broker/broker-params.h"
 
 static const char *const names[] = {
-	[BROKER_PEER] = "peer",		[BROKER_TOKEN] = "token",     [BROKER_TOOL] = "tool",
-	[BROKER_SCOPE] = "scope",	[BROKER_BUDGET] = "budget",   [BROKER_INSPECTION] = "inspection",
-	[BROKER_APPROVAL] = "approval", [BROKER_ALLOWED] = "allowed",
+	[BROKER_PEER] = "peer",
+	[BROKER_TOKEN] = "token",
+	[BROKER_TOOL] = "tool",
+	[BROKER_PARAMS] = "params",
+	[BROKER_SCOPE] = "scope",
+	[BROKER_BUDGET] = "budget",
+	[BROKER_INSPECTION] = "inspection",
+	[BROKER_APPROVAL] = "approval",
+	[BROKER_ALLOWED] = "allowed",
 };
 
 const char *broker_step_name(enum broker_step s)
@@ -171,6 +178,9 @@ struct broker_decision broker_decide(const struct broker_tools *tools, const str
 		(void)fault_set(f, ENOENT, "the profile of this session has no such tool");
 		return d;
 	}
+	d.step = BROKER_PARAMS;
+	if (broker_params_check(d.tool, call->params, f) < 0)
+		return d;
 	d.step = BROKER_SCOPE;
 	if (check_scope(d.tool, values, call->params, f) < 0)
 		return d;

@@ -11,6 +11,7 @@ enum broker_step {
 	BROKER_PEER,	   /* the other end is no process of the session */
 	BROKER_TOKEN,	   /* not the session's, or the session is over */
 	BROKER_TOOL,	   /* not in the profile */
+	BROKER_PARAMS,	   /* not the parameters that its declaration lists */
 	BROKER_SCOPE,	   /* a parameter is missing or names another thing than the session's */
 	BROKER_BUDGET,	   /* from here on a refusal has used the budget */
 	BROKER_INSPECTION, /* the parameters have a secret, or what docs/design/inspection.md lists */

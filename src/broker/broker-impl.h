@@ -17,10 +17,11 @@
 #define BROKER_END_MS 5000	   /* that the supervisor waits for the last records */
 #define BROKER_BAD_MS UINT64_C(50) /* the first back-off after a bad token, doubled up to: */
 #define BROKER_BAD_LEVELS 6
-#define BROKER_BAD_MAX 8		   /* bad tokens of one connection */
-#define BROKER_REFUSALS_RECORDED 256	   /* of one session; the others are counted */
-#define BROKER_REFUSED_MS UINT64_C(1000)   /* the reply of a refusal beyond them is held back */
-#define BROKER_PENDING_MAX 128		   /* records that are written together */
+#define BROKER_BAD_MAX 8		 /* bad tokens of one connection */
+#define BROKER_REFUSALS_RECORDED 256	 /* of one session; the others are counted */
+#define BROKER_REFUSED_MS UINT64_C(1000) /* the reply of a refusal beyond them is held back */
+#define BROKER_LISTS_MAX 256   /* lists of tools of one session; further replies are held back as well */
+#define BROKER_PENDING_MAX 128 /* records that are written together */
 #define BROKER_REPLIES_MAX ((size_t)16384) /* bytes of replies that are sent together */
 #define BROKER_ASKED_MAX 16		   /* calls of one session without an approval that have a request */
 
@@ -78,7 +79,7 @@ struct broker_server {
 	struct broker_peers peers;
 	struct ledger *ledger;
 	int link;
-	uint64_t calls, refused, unrecorded;
+	uint64_t calls, refused, unrecorded, lists;
 	uint64_t accept_ns;	     /* no connection is accepted until then; 0: now */
 	bool over_budget, inspected; /* a refusal for that reason has been recorded */
 	struct jdoc *found;	     /* by inspection: for the next record; NULL: nothing */

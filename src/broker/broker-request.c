@@ -10,9 +10,19 @@ static int require_keys(const struct jdoc *d, struct fault *f)
 {
 	for (size_t i = 0; i < d->n_members; i++)
 		if (!str_eq(d->members[i].key, "token") && !str_eq(d->members[i].key, "tool") &&
-		    !str_eq(d->members[i].key, "params"))
+		    !str_eq(d->members[i].key, "params") && !str_eq(d->members[i].key, "list"))
 			return fault_set(f, EINVAL,
-					 "request: unknown key; allowed are token, tool and params");
+					 "request: unknown key; allowed are token, tool and params, or list");
+	return 0;
+}
+
+static int take_list(struct broker_request *q, struct fault *f)
+{
+	q->list = jdoc_get(q->doc, "list") != NULL;
+	if (q->list && !str_eq(jdoc_get_string(q->doc, "list"), "tools"))
+		return fault_set(f, EINVAL, "request: 'list' must be \"tools\"");
+	if (q->list && (jdoc_get(q->doc, "tool") || jdoc_get(q->doc, "params")))
+		return fault_set(f, EINVAL, "request: 'list' goes with neither tool nor params");
 	return 0;
 }
 
@@ -31,6 +41,8 @@ int broker_request_parse(const char *line, size_t len, struct broker_request *re
 	if (q.doc->type != JDOC_OBJECT)
 		return fault_set(f, EINVAL, "request: not an object");
 	r = require_keys(q.doc, f);
+	if (r == 0)
+		r = take_list(&q, f);
 	if (r < 0)
 		return r;
 	q.token = jdoc_get_string(q.doc, "token");

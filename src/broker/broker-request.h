@@ -8,6 +8,7 @@
  * The lines of the socket:
  *
  *	{"token":"...","tool":"NAME","params":{...}}
+ *	{"token":"...","list":"tools"}
  *	{"ok":true,"data":...}			{"ok":false,"error":"...","code":"..."}
  *
  * `params` may be missing.  Duplicate and unknown keys, NUL, and text that is not UTF-8 are refused.
@@ -19,6 +20,7 @@ struct broker_request {
 	struct jdoc *doc;
 	const char *token, *tool;  /* NULL: missing, or not a string */
 	const struct jdoc *params; /* an object */
+	bool list;		   /* of the tools; no call */
 };
 int broker_request_parse(const char *line, size_t len, struct broker_request *ret,
 			 struct fault *f) _must_check_;

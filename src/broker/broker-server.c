@@ -60,7 +60,7 @@ static void on_time(struct broker_server *s)
 /* Otherwise a client that leaves before its refusal is sent could ask at any rate. */
 static void pause_accepting(struct broker_server *s)
 {
-	if (s->refused > BROKER_REFUSALS_RECORDED)
+	if (s->refused > BROKER_REFUSALS_RECORDED || s->lists > BROKER_LISTS_MAX)
 		s->accept_ns = clock_boot_ns() + BROKER_REFUSED_MS * MS;
 }
 

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "broker/broker-credential.h"
+#include "broker/broker-params.h"
 #include "broker/broker-remote.h"
 #include "credential/credential.h"
 #include "inspect/inspect-rule.h"
@@ -74,6 +75,27 @@ static void put_credentials(struct jdoc *d, const struct broker_tool *t)
 	}
 }
 
+/* A declaration without them is the subject that it was. */
+static void put_params(struct jdoc *d, const struct config_tool *c)
+{
+	struct jdoc *list = c->has_params ? jdoc_set_array(d, "params") : NULL;
+
+	if (c->description)
+		jdoc_set_string(d, "description", c->description);
+	for (size_t i = 0; i < c->n_params; i++) {
+		const struct config_param *p = &c->params[i];
+		struct jdoc *entry = jdoc_append_object(list);
+
+		jdoc_set_string(entry, "name", p->name);
+		jdoc_set_string(entry, "type", config_param_type_name(p->type));
+		jdoc_set_bool(entry, "required", p->required);
+		jdoc_set_int(entry, "max_length", (int64_t)p->length_max);
+		put_words(entry, "enum", p->values);
+		if (p->description)
+			jdoc_set_string(entry, "description", p->description);
+	}
+}
+
 /* With its defaults: writing them explicitly makes no difference. */
 static struct jdoc *describe(const struct broker_tool *t)
 {
@@ -88,6 +110,7 @@ static struct jdoc *describe(const struct broker_tool *t)
 	broker_remotes_describe(t, d);
 	if (!c)
 		return d;
+	put_params(d, c);
 	if (t->builtin == BROKER_REST) {
 		rest_declaration_describe(&c->rest, d);
 	} else {
@@ -198,6 +221,23 @@ void broker_tool_put_credentials(struct jdoc *d, const struct broker_tool *t)
 		jdoc_append_string(list, t->credentials[i].name);
 }
 
+static int require_mcp_name(const struct broker_tools *t, const char *name, struct fault *f)
+{
+	char own[BROKER_MCP_NAME_SIZE], other[BROKER_MCP_NAME_SIZE];
+
+	broker_tool_mcp_name(name, own);
+	for (size_t i = 0; i < t->n; i++) {
+		broker_tool_mcp_name(t->items[i].name, other);
+		if (str_eq(own, other))
+			return fault_set(
+				f, EEXIST,
+				"tools '%s' and '%s' are both '%s' for a client of MCP: rename one in "
+				"custody.json, or remove it from the profile",
+				t->items[i].name, name, own);
+	}
+	return 0;
+}
+
 /* Takes TOOL. */
 static int add(struct broker_tools *t, struct jdoc *list, struct broker_tool *tool, struct fault *f)
 {
@@ -264,7 +304,9 @@ int broker_tools_resolve(const struct config *c, const struct profile *p, enum l
 
 		if (broker_tools_find(&t, names->items[i]->string))
 			continue;
-		r = resolve(c, names->items[i]->string, lane, &tool, f);
+		r = require_mcp_name(&t, names->items[i]->string, f);
+		if (r == 0)
+			r = resolve(c, names->items[i]->string, lane, &tool, f);
 		if (r == 0)
 			r = add(&t, list, &tool, f);
 		broker_tool_done(&tool);

@@ -11,6 +11,7 @@ libcore_a_SOURCES += \
 	src/broker/broker-git-credential.c src/broker/broker-git-credential.h \
 	src/broker/broker-impl.h \
 	src/broker/broker-inspect.c src/broker/broker-inspect.h \
+	src/broker/broker-params.c src/broker/broker-params.h \
 	src/broker/broker-pending.c \
 	src/broker/broker-peer.c src/broker/broker-peer.h \
 	src/broker/broker-process.c src/broker/broker-process.h \
@@ -20,6 +21,7 @@ libcore_a_SOURCES += \
 	src/broker/broker-remote.c src/broker/broker-remote.h \
 	src/broker/broker-rest.c \
 	src/broker/broker-request.c src/broker/broker-request.h \
+	src/broker/broker-schema.c \
 	src/broker/broker-server.c \
 	src/broker/broker-token.c src/broker/broker-token.h \
 	src/broker/broker-tool.c \

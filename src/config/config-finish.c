@@ -178,6 +178,8 @@ static int finish_tool(const struct config_tool *t, const struct jdoc *v, struct
 	if (inspect_rules_parse(t->inspect_allow, &allowed, &why) < 0)
 		return key_fault_set(f, v, "'broker.tools': '%s': inspect_allow: %s", t->name,
 				     fault_text(&why));
+	if (config_params_check(t, &why) < 0)
+		return key_fault_set(f, v, "'broker.tools': '%s': %s", t->name, fault_text(&why));
 	if (!rest)
 		return t->exec[0][0] == '/'
 			       ? 0
@@ -201,9 +203,11 @@ static int finish_tools(struct config *c, struct fault *f)
 	const struct jdoc *list = jdoc_get(jdoc_get(c->document, "broker"), "tools");
 
 	for (size_t i = 0; i < c->n_tools; i++) {
-		const struct config_tool *t = &c->tools[i];
-		int r = finish_tool(t, list->items[i], f);
+		struct config_tool *t = &c->tools[i];
+		int r;
 
+		t->has_params = jdoc_get(list->items[i], "params") != NULL;
+		r = finish_tool(t, list->items[i], f);
 		if (r < 0)
 			return r;
 		for (size_t k = 0; k < i; k++)

@@ -13,6 +13,8 @@
 const struct key_row *config_keys(void); /* terminated by a NULL path */
 extern const struct key_row config_tool_rows[], config_remote_rows[];
 extern const struct key_word config_level_words[], config_class_words[];
+/* Can a call of T be made whose parameters are as T declares them? */
+int config_params_check(const struct config_tool *t, struct fault *f) _must_check_;
 extern const struct key_shape config_shape_header;
 
 /* A second spelling: PATH is read as CANONICAL.  Terminated by a NULL path. */

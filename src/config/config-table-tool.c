@@ -6,6 +6,7 @@
 
 #define TOOL(name) offsetof(struct config_tool, name)
 #define REST(name) offsetof(struct config_tool, rest.name)
+#define PARAM(name) offsetof(struct config_param, name)
 #define NOWHERE KEY_NO_FIELD
 #define LABEL "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 
@@ -71,6 +72,25 @@ const struct key_word config_level_words[] = { { "A", 0, 0 }, { "B", 1, 0 }, { "
 const struct key_word config_class_words[] = {
 	{ "test", NETWORK_CLASS_TEST, 0 }, { "prod", NETWORK_CLASS_PROD, 0 }, { 0 } };
 
+static const struct key_word type_words[] = {
+	{ "string", CONFIG_PARAM_STRING, 0 }, { "integer", CONFIG_PARAM_INTEGER, 0 }, { "boolean", CONFIG_PARAM_BOOLEAN, 0 }, { 0 } };
+
+const struct key_row config_param_rows[] = {
+	{ "name", KEY_KIND_TEXT, .offset = PARAM(name), .shape = &variable_shape, .required = true,
+	  .help = "Name of the parameter." },
+	{ "type", KEY_KIND_WORD, .offset = PARAM(type), .words = type_words, .required = true,
+	  .help = "Type of its value: string, integer, boolean." },
+	{ "required", KEY_KIND_BOOL, .offset = PARAM(required), .fallback = "false",
+	  .help = "Whether a call without it is refused." },
+	{ "enum", KEY_KIND_TEXTS, .offset = PARAM(values),
+	  .help = "Values that a string may have; others are refused." },
+	{ "max_length", KEY_KIND_COUNT, .offset = PARAM(length_max), .min = 1, .max = MIB,
+	  .help = "Characters that a string may have; longer ones are refused." },
+	{ "description", KEY_KIND_TEXT, .offset = PARAM(description),
+	  .help = "What it means, for the program that calls the tool." },
+	{ 0 },
+};
+
 const struct key_row config_tool_rows[] = {
 	{ "name", KEY_KIND_TEXT, .offset = TOOL(name), .shape = &key_shape_name, .required = true,
 	  .help = "Name of the tool." },
@@ -96,6 +116,10 @@ const struct key_row config_tool_rows[] = {
 	  .help = "Rules of inspection that do not refuse its calls, such as mode.executable." },
 	{ "export", KEY_KIND_BOOL, .offset = TOOL(export), .fallback = "false",
 	  .help = "Whether it sends data of the worktree out; not implemented: a run with such a tool is refused." },
+	{ "description", KEY_KIND_TEXT, .offset = TOOL(description),
+	  .help = "What the tool does, for the program that calls it." },
+	{ "params", KEY_KIND_OBJECTS, .offset = TOOL(params), .rows = config_param_rows, .row_size = sizeof(struct config_param),
+	  .help = "Parameters of a call; others are refused. Without it the tool checks its own." },
 	{ "rest", KEY_KIND_SECTION, .offset = NOWHERE,
 	  .help = "In place of exec: one request over HTTPS that the tool makes." },
 	{ "rest.url", KEY_KIND_TEXT, .offset = REST(url), .shape = &url_shape,
@@ -126,3 +150,11 @@ const struct key_row config_tool_rows[] = {
 	  .help = "Word before the credential in that header; may be empty." },
 	{ 0 },
 };
+/* clang-format on */
+
+_Static_assert(TOOL(n_params) == TOOL(params) + sizeof(void *), "count follows its list");
+
+const char *config_param_type_name(unsigned int type)
+{
+	return type_words[type].word;
+}

@@ -67,6 +67,22 @@ struct config_peer {
 	unsigned int records; /* 1: all records, 0: checkpoints */
 };
 
+/* A parameter of a declared tool.  A tool with PARAMS takes no other ones. */
+struct config_param {
+	char *name;
+	unsigned int type; /* enum config_param_type */
+	char *description;
+	char **values;	     /* of a string: the only ones; NULL: any */
+	uint64_t length_max; /* characters of a string; 0: any number */
+	bool required;
+};
+enum config_param_type {
+	CONFIG_PARAM_STRING,
+	CONFIG_PARAM_INTEGER,
+	CONFIG_PARAM_BOOLEAN,
+};
+const char *config_param_type_name(unsigned int type);
+
 /* A tool that the broker executes: `broker.tools`, docs/design/broker.md. */
 struct config_tool {
 	char *name;
@@ -80,6 +96,10 @@ struct config_tool {
 	char **inspect_allow; /* rules of inspection that its calls may break: inspect/inspect-rule.h */
 	bool read;	      /* changes nothing outside */
 	bool export;	      /* sends data of the worktree out */
+	char *description;    /* for clients inside; NULL: none */
+	bool has_params;      /* PARAMS is the whole list; else the tool checks its own */
+	struct config_param *params;
+	size_t n_params;
 	struct rest_declaration rest; /* its url is NULL: a program, in EXEC */
 };
 char config_tool_level(const struct config_tool *t);

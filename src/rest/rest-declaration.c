@@ -282,3 +282,40 @@ void rest_declaration_describe(const struct rest_declaration *d, struct jdoc *ob
 	if (d->ca)
 		jdoc_set_string(o, "ca", d->ca);
 }
+
+static void each_field(char *const *fields, bool text,
+		       void (*each)(void *arg, const struct rest_place *place), void *arg)
+{
+	for (; fields && *fields; fields++) {
+		const struct rest_field field = rest_field_parse(*fields);
+		const struct rest_place place = {
+			.name = field.name, .len = field.len, .required = !field.optional, .text = text
+		};
+
+		if (!field.constant)
+			each(arg, &place);
+	}
+}
+
+void rest_declaration_each_place(const struct rest_declaration *d,
+				 void (*each)(void *arg, const struct rest_place *place), void *arg)
+{
+	struct rest_place place = { .required = true, .text = true };
+	const char *at = d->path ? d->path : "";
+	struct rest_part part;
+	struct rest_url url;
+
+	if (rest_url_parse(d->url, &url) == 0 && url.param) {
+		place.name = url.param;
+		place.len = url.param_len;
+		each(arg, &place);
+	}
+	while (rest_template_next(&at, &part)) {
+		place.name = part.text;
+		place.len = part.len;
+		if (part.is_name)
+			each(arg, &place);
+	}
+	each_field(d->query, true, each, arg);
+	each_field(d->body, false, each, arg);
+}

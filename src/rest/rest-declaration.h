@@ -30,6 +30,16 @@ int rest_declaration_check(const struct rest_declaration *d, char *const *scope,
 /* All of it, for the digest of the declaration. */
 void rest_declaration_describe(const struct rest_declaration *d, struct jdoc *object);
 
+/* Each place that a parameter fills: a name may come more than once. */
+struct rest_place {
+	const char *name;
+	size_t len;
+	bool required;
+	bool text; /* of the URL: a string, a number or a truth value */
+};
+void rest_declaration_each_place(const struct rest_declaration *d,
+				 void (*each)(void *arg, const struct rest_place *place), void *arg);
+
 /* Shapes of custody.json. */
 bool rest_is_url(const char *text);
 bool rest_is_method(const char *text);

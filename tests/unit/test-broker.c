@@ -31,19 +31,22 @@ static int allow(void *arg, const struct broker_tool *t, const struct jdoc *para
 	return 0;
 }
 
-/* Every combination of the seven reasons to refuse: the first one in the order of the design counts. */
+/* Every combination of the eight reasons to refuse: the first one in the order of the design counts. */
 static void ISO_9_the_first_step_that_refuses_counts(void)
 {
 	char *const scope[] = { (char *)"issue_number=issue", NULL };
-	struct broker_tool tool = { .name = "deploy", .level = 'B', .scope = scope };
+	/* Without a name that the call has: its parameters are not those of the declaration. */
+	struct config_param param = { .name = (char *)"issue_number" };
+	struct config_tool declared = { .has_params = true, .params = &param };
+	struct broker_tool tool = { .name = "deploy", .declared = &declared, .level = 'B', .scope = scope };
 	const struct broker_values values = { .issue = "5" };
 	_cleanup_jdoc_ struct jdoc *right = jdoc_new_object(), *wrong = jdoc_new_object();
 
-	jdoc_set_int(right, "issue_number", 5);
+	jdoc_set_string(right, "issue_number", "5");
 	jdoc_set_string(wrong, "issue_number", "6");
 	for (unsigned int bad = 0; bad < 1u << BROKER_ALLOWED; bad++) {
 		const bool is[] = { bad & 1,	  bad >> 1 & 1, bad >> 2 & 1, bad >> 3 & 1,
-				    bad >> 4 & 1, bad >> 5 & 1, bad >> 6 & 1 };
+				    bad >> 4 & 1, bad >> 5 & 1, bad >> 6 & 1, bad >> 7 & 1 };
 		const struct broker_tools tools = { .items = &tool,
 						    .n = 1,
 						    .calls_max = is[BROKER_BUDGET] ? 3 : 4 };
@@ -57,8 +60,11 @@ static void ISO_9_the_first_step_that_refuses_counts(void)
 						      .approve = is[BROKER_APPROVAL] ? refuse : allow,
 						      .arg = &asked };
 		_cleanup_fault_ struct fault f = { 0 };
-		const struct broker_decision d = broker_decide(&tools, &values, &call, &checks, &f);
+		struct broker_decision d;
 		unsigned int first = 0;
+
+		declared.n_params = is[BROKER_PARAMS] ? 0 : 1;
+		d = broker_decide(&tools, &values, &call, &checks, &f);
 
 		while (first < BROKER_ALLOWED && !is[first])
 			first++;
@@ -447,6 +453,9 @@ static void ISO_9_a_changed_declaration_has_another_digest(void)
 					       DECLARED(",\"scope\":[\"n=issue\"]"),
 					       DECLARED(",\"read\":true"),
 					       DECLARED(",\"inspect_allow\":[\"path.env\"]"),
+					       DECLARED(",\"description\":\"x\""),
+					       DECLARED(",\"params\":[]"),
+					       DECLARED(",\"params\":[{\"name\":\"a\",\"type\":\"string\"}]"),
 					       DECLARED(",\"credentials\":[\"A=gh\"]"),
 					       DECLARED(",\"credentials\":[\"B=gh\"]"),
 					       DECLARED(",\"credentials\":[\"A=gl\"]") };
