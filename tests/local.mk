@@ -20,6 +20,8 @@ unit_tests += tests/unit/test-shell-split tests/unit/test-command-class tests/un
 	tests/unit/test-policy-property tests/unit/test-policy-table
 # trace
 unit_tests += tests/unit/test-trace
+# mcp
+unit_tests += tests/unit/test-mcp
 # layer, cgroup, init
 unit_tests += tests/unit/test-layer tests/unit/test-layer-proof tests/unit/test-cgroup tests/unit/test-setup tests/unit/test-init tests/unit/test-init-run tests/unit/test-init-inherit tests/unit/test-inherit-table tests/unit/test-init-prove
 # state, config
@@ -66,10 +68,11 @@ noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approv
 	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-files.h tests/unit/overlay-fixture.h tests/unit/overlay-play.h tests/unit/policy-fixture.h \
 	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
-# Parts of custody-init and custody-call, which are no libraries.
+# Parts of custody-init, custody-call and custody-mcp, which are no libraries.
+tests_unit_test_mcp_SOURCES = tests/unit/test-mcp.c $(mcp_parsers) src/mcp/mcp-memory.c
+tests_unit_test_broker_params_LDADD = $(LDADD) $(CRYPT_LIBS)
 tests_unit_test_broker_SOURCES = tests/unit/test-broker.c src/call/call-reply.c src/call/call-reply.h
 tests_unit_test_broker_LDADD = $(LDADD) $(CRYPT_LIBS)
-tests_unit_test_broker_params_LDADD = $(LDADD) $(CRYPT_LIBS)
 tests_unit_test_init_SOURCES = tests/unit/test-init.c $(init_parsers) \
 	src/init/init-options.c src/init/init-options.h src/init/init-rt.h
 tests_unit_test_init_run_SOURCES = tests/unit/test-init-run.c tests/lib/init-peer.c
@@ -121,7 +124,7 @@ tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 fuzz_targets = tests/fuzz/fuzz-broker tests/fuzz/fuzz-card tests/fuzz/fuzz-credential-answer tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-engine-merge \
 	tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-git-index tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook tests/fuzz/fuzz-inspect tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export \
-	tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-profile \
+	tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-mcp tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-profile \
 	tests/fuzz/fuzz-reflog tests/fuzz/fuzz-rest tests/fuzz/fuzz-secret-find \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject \
 	tests/fuzz/fuzz-trace
@@ -143,6 +146,8 @@ tests_fuzz_fuzz_ledger_export_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_ledger_tail_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_ledger_verify_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_manifest_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_mcp_SOURCES = tests/fuzz/fuzz-mcp.c $(mcp_parsers)
+tests_fuzz_fuzz_mcp_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_profile_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_reflog_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_secret_find_LDADD = $(fuzz_libs)

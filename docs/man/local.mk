@@ -1,7 +1,7 @@
 # Manual pages and completions.  The SYNOPSIS and OPTIONS sections of the pages and the completions come from the command table
 # (src/cli/command-table.c); docs/design/options.md.
 man_pages = custody-approve.1 custody-bundle.1 custody-call.1 custody-check.1 custody-completion.1 custody-credential.1 custody-df.1 custody-diff.1 custody-doctor.1 \
-	custody-evidence.1 custody-exec.1 custody-key.1 custody-ledger.1 custody-migrate.1 custody-profile.1 custody-recover.1 custody-reset.1 \
+	custody-evidence.1 custody-exec.1 custody-key.1 custody-ledger.1 custody-mcp.1 custody-migrate.1 custody-profile.1 custody-recover.1 custody-reset.1 \
 	custody-run.1 custody-sessions.1 custody-setup.1 custody-profile.5 custody.json.5 custody-runtime.8
 # ALIAS=PAGE: commands that share a page.
 man_aliases = pending=approve deny=approve grants=approve revoke=approve help=completion version=completion apply=diff \
@@ -9,7 +9,7 @@ man_aliases = pending=approve deny=approve grants=approve revoke=approve help=co
 
 if MANUAL
 man_MANS = man/custody-approve.1 man/custody-bundle.1 man/custody-call.1 man/custody-check.1 man/custody-completion.1 man/custody-credential.1 man/custody-df.1 man/custody-diff.1 \
-	man/custody-doctor.1 man/custody-evidence.1 man/custody-exec.1 man/custody-key.1 man/custody-ledger.1 man/custody-migrate.1 \
+	man/custody-doctor.1 man/custody-evidence.1 man/custody-exec.1 man/custody-key.1 man/custody-ledger.1 man/custody-mcp.1 man/custody-migrate.1 \
 	man/custody-profile.1 man/custody-recover.1 man/custody-reset.1 man/custody-run.1 man/custody-sessions.1 man/custody-setup.1 \
 	man/custody-profile.5 man/custody.json.5 man/custody-runtime.8 \
 	man/custody-pending.1 man/custody-deny.1 man/custody-grants.1 man/custody-revoke.1 man/custody-help.1 \

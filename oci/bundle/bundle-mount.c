@@ -366,9 +366,10 @@ int bundle_add_mounts(struct jdoc *config, const struct subject *s, const struct
 		append_bind_options(add_mount(mounts, INIT_PATH, "bind", p->init), p, false, false);
 	}
 	if (r >= 0 && subject_has_broker(s)) {
-		if (!p->call)
-			return fault_set(f, EINVAL, "placement without custody-call");
+		if (!p->call || !p->mcp)
+			return fault_set(f, EINVAL, "placement without custody-call and custody-mcp");
 		append_bind_options(add_mount(mounts, CALL_PATH, "bind", p->call), p, false, false);
+		append_bind_options(add_mount(mounts, MCP_PATH, "bind", p->mcp), p, false, false);
 	}
 	if (r >= 0 && bundle_remounts_root(s, p))
 		add_root_flags(mounts, s, p);

@@ -14,7 +14,8 @@
 #define SOCKET "/run/custody/broker.sock"
 #define TOKEN "/run/custody/token"
 #define PARAMS_MAX ((size_t)255 * 1024)
-#define USAGE "usage: custody-call TOOL [JSON|-]"
+#define MCP "/run/custody/custody-mcp"
+#define USAGE "usage: custody-call TOOL [JSON|-], or custody-call --mcp"
 
 /* Not on the stack: stack clash protection would touch every page of it. */
 static char request[PARAMS_MAX + 1024];
@@ -179,13 +180,22 @@ static int read_reply(int fd)
 	return STATUS_NO;
 }
 
+static int become_mcp(char **envp)
+{
+	char *argv[] = { (char *)MCP, NULL };
+
+	say_errno("execute " MCP ": ", SYS(execve, MCP, argv, envp));
+	return STATUS_FAILED;
+}
+
 int init_main(int argc, char **argv, char **envp)
 {
 	struct line l = LINE(request);
 	long fd;
 	int status;
 
-	(void)envp;
+	if (argc == 2 && strcmp(argv[1], "--mcp") == 0)
+		return become_mcp(envp);
 	if (argc < 2 || argc > 3 || !is_name(argv[1]) || argv[1][0] == '-') {
 		say(USAGE, "");
 		return STATUS_USAGE;

@@ -38,7 +38,7 @@ static void describe_verdict(const struct run_plan *d)
 int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 {
 	_cleanup_run_ struct run *run = NULL;
-	_cleanup_free_ char *init = NULL, *call = NULL;
+	_cleanup_free_ char *init = NULL, *call = NULL, *mcp = NULL;
 	const struct run_plan *d;
 	struct placement pl = {
 		.uid_base = SESSION_ID_BASE,
@@ -64,9 +64,11 @@ int run_dry_describe(const struct run_options *o, char **ret, struct fault *f)
 	d = &run->plan;
 	init = path_join(d->dirs.libexec, "custody-init");
 	call = path_join(d->dirs.libexec, "custody-call");
-	if (!init || !call)
+	mcp = path_join(d->dirs.libexec, "custody-mcp");
+	if (!init || !call || !mcp)
 		return fault_errno(f, ENOMEM, "run");
 	pl.call = call;
+	pl.mcp = mcp;
 	if (d->dirs.rootless) {
 		pl.rootless = true;
 		pl.uid_base = geteuid();

@@ -69,7 +69,7 @@ int run_prepare_find_point(const struct session *s, const struct subject *subjec
 
 /* Trees of one run before they are attached. Nothing is freed: the creator exits soon. */
 struct trees {
-	int worktree, base, repository_base, layers, init, call;
+	int worktree, base, repository_base, layers, init, call, mcp;
 	int *mounts; /* one per subject mount, -EBADF: bound by its path */
 };
 
@@ -193,7 +193,8 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 			     .repository_base = -EBADF,
 			     .layers = -EBADF,
 			     .init = -EBADF,
-			     .call = -EBADF };
+			     .call = -EBADF,
+			     .mcp = -EBADF };
 	if (p->subject->worktree)
 		r = clone_worktree(p, pl, &t->worktree, f);
 	if (r == 0 && p->subject->worktree &&
@@ -216,6 +217,8 @@ static int clone_trees(const struct run_prepare *p, struct placement *pl, struct
 		r = clone_own(p->dirs->libexec, "custody-init", false, &t->init, f);
 	if (r == 0 && p->token)
 		r = clone_own(p->dirs->libexec, "custody-call", false, &t->call, f);
+	if (r == 0 && p->token)
+		r = clone_own(p->dirs->libexec, "custody-mcp", false, &t->mcp, f);
 	return r < 0 ? r : clone_mounts(p, pl, t, f);
 }
 
@@ -254,6 +257,8 @@ static int attach_trees(const struct run_prepare *p, int dirfd, const struct tre
 		r = attach_tree(t->init, dirfd, p->mount_point, "init", &pl->init, f);
 	if (r == 0)
 		r = attach_tree(t->call, dirfd, p->mount_point, "call", &pl->call, f);
+	if (r == 0)
+		r = attach_tree(t->mcp, dirfd, p->mount_point, "mcp", &pl->mcp, f);
 	for (size_t i = 0; r == 0 && i < p->subject->n_mounts; i++) {
 		char name[24];
 

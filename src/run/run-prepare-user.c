@@ -72,7 +72,8 @@ static int name_layers(const struct run_prepare *p, struct placement *pl, struct
 	pl->worktree = p->subject->worktree;
 	pl->init = path_join(p->dirs->libexec, "custody-init");
 	pl->call = p->token ? path_join(p->dirs->libexec, "custody-call") : NULL;
-	if (!pl->init || (p->token && !pl->call))
+	pl->mcp = p->token ? path_join(p->dirs->libexec, "custody-mcp") : NULL;
+	if (!pl->init || (p->token && (!pl->call || !pl->mcp)))
 		return fault_errno(f, ENOMEM, "session");
 	if (p->upper) {
 		r = run_prepare_upper(p, pl->uid_base, pl->gid_base, f);

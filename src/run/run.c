@@ -181,24 +181,28 @@ int run_load(struct run *run, const char *id, struct fault *f)
 	return r < 0 ? r : require_supported(run, f);
 }
 
-static int require_programs(struct run *run, struct fault *f)
+static int require_executable(const struct run *run, const char *name, struct fault *f)
 {
-	_cleanup_free_ char *path = path_join(run->plan.dirs.libexec, "custody-init");
+	_cleanup_free_ char *path = path_join(run->plan.dirs.libexec, name);
 
-	run->decision.refused = REFUSED_INSTALLATION;
 	if (!path)
 		return fault_errno(f, ENOMEM, "run");
-	if (access(path, X_OK) < 0)
-		return fault_errno(f, errno,
-				   "custody-init at '%s': run 'make install', or set CUSTODY_LIBEXEC", path);
-	if (run->plan.broker.open) {
-		free(path);
-		path = path_join(run->plan.dirs.libexec, "custody-call");
-		if (!path || access(path, X_OK) < 0)
-			return fault_errno(f, path ? errno : ENOMEM,
-					   "custody-call: run 'make install', or set CUSTODY_LIBEXEC");
-	}
-	return profile_is_fuse(&run->plan.asked) ? overlay_server_require(f) : 0;
+	return access(path, X_OK) < 0
+		       ? fault_errno(f, errno, "%s at '%s': run 'make install', or set CUSTODY_LIBEXEC", name,
+				     path)
+		       : 0;
+}
+
+static int require_programs(struct run *run, struct fault *f)
+{
+	int r = require_executable(run, "custody-init", f);
+
+	run->decision.refused = REFUSED_INSTALLATION;
+	if (r == 0 && run->plan.broker.open)
+		r = require_executable(run, "custody-call", f);
+	if (r == 0 && run->plan.broker.open)
+		r = require_executable(run, "custody-mcp", f);
+	return r == 0 && profile_is_fuse(&run->plan.asked) ? overlay_server_require(f) : r;
 }
 
 /* Names that are known once profile and subject are. */

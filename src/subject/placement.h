@@ -9,6 +9,7 @@
 #define INIT_PATH "/run/custody/init" /* inside: custody-init, read-only */
 #define CUSTODY_DIR "/run/custody"
 #define CALL_PATH CUSTODY_DIR "/custody-call" /* inside: with a broker */
+#define MCP_PATH CUSTODY_DIR "/custody-mcp"   /* the same */
 #define BROKER_SOCKET "broker.sock" /* in CUSTODY_DIR, which then belongs to the command's user alone */
 #define BROKER_TOKEN "token"
 #define EMPTY_DIR "/run/custody/empty" /* inside: second lower of read-only overlays */
@@ -44,6 +45,7 @@ struct placement {
 		*served;  /* the overlay mounted by fuse-overlayfs, to be bound; NULL: the kernel's overlay */
 	const char *init; /* host path of custody-init */
 	const char *call; /* host path of custody-call; NULL unless the subject has a broker */
+	const char *mcp;  /* the same of custody-mcp */
 	const char *hook; /* host path of custody-hook; portable bundles */
 	char *const *approve;	 /* arguments of `custody-hook approve`; NULL: no such hook, and no `audit` */
 	const char *run;	 /* portable: the directory of the sessions; with APPROVE */
