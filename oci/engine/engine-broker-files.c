@@ -13,10 +13,11 @@
 
 #include "base/fd.h"
 #include "base/new-mount.h"
+#include "base/path.h"
 #include "broker/broker-token.h"
 #include "subject/placement.h"
 
-#define CALL_MAX ((size_t)512 * 1024)
+#define PROGRAM_MAX ((size_t)384 * 1024)
 #define TMPFS_SIZE "1M"
 #define TMPFS_INODES "8"
 
@@ -51,18 +52,20 @@ static int make_file(int dir, const char *name, mode_t mode, const char *text, s
 }
 
 /* A copy: its directory on the host may be closed to the users of the container's user namespace. */
-static int copy_call(int dir, const char *call, struct fault *f)
+static int copy_program(int dir, const char *libexec, const char *name, struct fault *f)
 {
-	_cleanup_close_ int from = open(call, O_RDONLY | O_CLOEXEC), to = -EBADF;
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *path = path_join(libexec, name), *text = NULL;
+	_cleanup_close_ int from = path ? open(path, O_RDONLY | O_CLOEXEC) : -1, to = -EBADF;
 	size_t len;
 	int r;
 
+	if (!path)
+		return fault_errno(f, ENOMEM, "container");
 	if (from < 0)
-		return fault_errno(f, errno,
-				   "custody-call at '%s': run 'make install', or set CUSTODY_LIBEXEC", call);
-	r = fd_read_all(from, CALL_MAX, &text, &len, f);
-	return r < 0 ? r : make_file(dir, strrchr(CALL_PATH, '/') + 1, 0555, text, len, &to, f);
+		return fault_errno(f, errno, "%s at '%s': run 'make install', or set CUSTODY_LIBEXEC", name,
+				   path);
+	r = fd_read_all(from, PROGRAM_MAX, &text, &len, f);
+	return r < 0 ? r : make_file(dir, name, 0555, text, len, &to, f);
 }
 
 /* Never with another mode: bind takes it from the socket. */
@@ -100,8 +103,8 @@ static int give_away(int dir, const struct engine_broker *b, struct fault *f)
 	return 0;
 }
 
-int engine_broker_files_make(const struct engine_broker *b, const char *call, struct engine_broker_files *ret,
-			     struct fault *f)
+int engine_broker_files_make(const struct engine_broker *b, const char *libexec,
+			     struct engine_broker_files *ret, struct fault *f)
 {
 	_cleanup_(engine_broker_files_done) struct engine_broker_files x = ENGINE_BROKER_FILES_NONE;
 	_cleanup_close_ int dir = -EBADF;
@@ -112,7 +115,9 @@ int engine_broker_files_make(const struct engine_broker *b, const char *call, st
 	dir = openat(x.mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return fault_errno(f, errno, "'%s' of the container", CUSTODY_DIR);
-	r = copy_call(dir, call, f);
+	r = copy_program(dir, libexec, strrchr(CALL_PATH, '/') + 1, f);
+	if (r == 0)
+		r = copy_program(dir, libexec, strrchr(MCP_PATH, '/') + 1, f);
 	if (r == 0)
 		r = make_socket(dir, &x.socket, f);
 	if (r == 0)

@@ -7,7 +7,7 @@
 #include "oci/engine/engine-broker.h"
 
 /*
- * The tmpfs with socket, token and custody-call of one container.  It is mounted nowhere: the process that calls libcrun
+ * The tmpfs with socket, token, custody-call and custody-mcp of one container.  It is mounted nowhere: the process that calls libcrun
  * attaches it in a mount namespace of its own, so that the host never sees it, and it is gone with the container.
  */
 struct engine_broker_files {
@@ -17,9 +17,9 @@ struct engine_broker_files {
 };
 #define ENGINE_BROKER_FILES_NONE ((struct engine_broker_files){ .mount = -EBADF, .socket = -EBADF })
 
-/* CALL: path of custody-call, which is copied. */
-int engine_broker_files_make(const struct engine_broker *b, const char *call, struct engine_broker_files *ret,
-			     struct fault *f) _must_check_;
+/* LIBEXEC: directory of the two programs, which are copied. */
+int engine_broker_files_make(const struct engine_broker *b, const char *libexec,
+			     struct engine_broker_files *ret, struct fault *f) _must_check_;
 void engine_broker_files_done(struct engine_broker_files *x);
 
 /* For a process that calls libcrun and exits: a mount namespace, with the tmpfs on the directory PATH.  Closes the mount. */

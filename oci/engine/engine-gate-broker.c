@@ -50,15 +50,12 @@ int engine_gate_locate_tools(struct engine_gate *g, struct fault *f)
 
 int engine_gate_make_broker(struct engine_gate *g, struct fault *f)
 {
-	_cleanup_free_ char *call = path_join(g->dirs.libexec, "custody-call");
 	struct stat st;
 	int r;
 
 	if (!g->engine.broker.open)
 		return 0;
-	if (!call)
-		return fault_errno(f, ENOMEM, "container");
-	r = engine_broker_files_make(&g->engine.broker, call, &g->broker, f);
+	r = engine_broker_files_make(&g->engine.broker, g->dirs.libexec, &g->broker, f);
 	if (r < 0)
 		return r;
 	if (fstat(g->broker.mount, &st) < 0)

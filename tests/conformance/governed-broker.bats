@@ -62,6 +62,23 @@ no_broker() {
 	run "$CUSTODY" show "$(last session.end .session)"
 	has '2 calls, 0 refused' 'note, call 2'
 }
+@test "DOOR-6: a container has custody-mcp, and a call of level B names its request" {
+	local says='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"note","arguments":{"text":"one"}}}
+{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"asked","arguments":{}}}'
+	# It ends with its input, which therefore stays open until both calls are answered.
+	box -e "SAYS=$says" 'stat -c "%a %u %F" /run/custody/custody-mcp; mkfifo /tmp/in
+		/run/custody/custody-mcp </tmp/in >/tmp/out & exec 3>/tmp/in; echo "$SAYS" >&3
+		until grep -q "\"id\":3" /tmp/out && grep -q "\"id\":4" /tmp/out; do sleep 0.1; done
+		exec 3>&-; wait; cat /tmp/out'
+	has '555 0 regular file' '"protocolVersion":"2025-06-18"' '"name":"note","inputSchema":{"type":"object"}' \
+		'"id":3,"result":{"content":[{"type":"text","text":"{\"done\":true}"}],"isError":false}' \
+		'"text":"approval: level B needs approval of this call: on the host: custody approve '
+	is '{"text":"one"}' "$(cat "$SUITE"/called/*)"
+	is 1 "$(records tool.call)"
+}
 @test "ISO-8: another user inside has no access, and one of the container's own is served" {
 	box --user 1000:1000 'stat -c "%a %u %g" /run/custody /run/custody/token; '$CALL' ping'
 	has '700 1000 1000' '400 1000 1000' '"pong"'

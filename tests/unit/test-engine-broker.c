@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/path.h"
 #include "engine-fixture.h"
 #include "oci/engine/engine-broker.h"
 #include "oci/engine/engine-broker-files.h"
@@ -206,21 +207,45 @@ static bool has_mode(int dir, const char *name, mode_t mode, uid_t uid)
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mode == mode && st.st_uid == uid;
 }
 
+static bool put_program(const char *dir, const char *name)
+{
+	_cleanup_free_ char *path = path_join(dir, name);
+	_cleanup_close_ int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755) : -1;
+
+	return fd >= 0 && write(fd, name, strlen(name)) > 0;
+}
+
+static bool remove_programs(const char *dir)
+{
+	_cleanup_free_ char *call = path_join(dir, "custody-call"), *mcp = path_join(dir, "custody-mcp");
+
+	return call && mcp && unlink(call) == 0 && unlink(mcp) == 0 && rmdir(dir) == 0;
+}
+
 static void ISO_8_the_files_have_their_modes_and_owner_and_are_mounted_nowhere(void)
 {
 	const struct engine_broker b = { .open = true, .uid = 7, .gid = 8 };
 	struct engine_broker_files files = ENGINE_BROKER_FILES_NONE;
 	_cleanup_fault_ struct fault f = { 0 };
 	_cleanup_close_ int fd = -EBADF;
+	char libexec[] = "/tmp/custody-engine-XXXXXX";
 	struct digest digest;
 	char token[128];
 	ssize_t n;
 	int r;
 
-	CHECK(engine_broker_files_make(&b, "/nonexistent/custody-call", &files, &f) < 0 && files.mount < 0);
+	CHECK(engine_broker_files_make(&b, "/nonexistent", &files, &f) < 0 && files.mount < 0);
 	fault_done(&f);
 	f = (struct fault){ 0 };
-	r = engine_broker_files_make(&b, "/bin/true", &files, &f);
+	CHECK(mkdtemp(libexec));
+	CHECK(put_program(libexec, "custody-call"));
+	if (geteuid() == 0)
+		CHECK(engine_broker_files_make(&b, libexec, &files, &f) < 0 && files.mount < 0);
+	fault_done(&f);
+	f = (struct fault){ 0 };
+	CHECK(put_program(libexec, "custody-mcp"));
+	r = engine_broker_files_make(&b, libexec, &files, &f);
+	CHECK(remove_programs(libexec));
 	/* A user, valgrind, a user namespace without these ids. */
 	if (r == -EPERM || r == -ENOSYS || r == -EINVAL) {
 		printf("# %s\n", fault_text(&f));
@@ -231,6 +256,7 @@ static void ISO_8_the_files_have_their_modes_and_owner_and_are_mounted_nowhere(v
 	CHECK(has_mode(files.mount, "broker.sock", S_IFSOCK | 0600, 7));
 	CHECK(has_mode(files.mount, "token", S_IFREG | 0400, 7));
 	CHECK(has_mode(files.mount, "custody-call", S_IFREG | 0555, geteuid()));
+	CHECK(has_mode(files.mount, "custody-mcp", S_IFREG | 0555, geteuid()));
 	fd = openat(files.mount, "token", O_RDONLY | O_CLOEXEC);
 	n = read(fd, token, sizeof(token));
 	CHECK(n == 64);
