@@ -281,6 +281,8 @@ run_tap() {
 build_packages='gcc libc6-dev libcrypt-dev libjson-c-dev make autoconf automake pkg-config xz-utils crun libseccomp-dev libyajl-dev libcap-dev nettle-dev libarchive-dev libcurl4-gnutls-dev go-md2man'
 test_packages='zsh fish exfatprogs exfat-fuse fuse3 libfuse3-dev fuse-overlayfs attr zstd xfsprogs btrfs-progs e2fsprogs bats jq procps util-linux uidmap runc busybox-static strace valgrind git openssl ca-certificates less tmux
 	musl-tools golang-go python3 nodejs perl systemd'
+# Other packages of Node than Debian's have it in them, and conflict with this one.
+command -v npm >/dev/null || test_packages="$test_packages npm"
 docker_packages='docker.io docker-cli'
 [ "$RELEASE" != bookworm ] || docker_packages=docker.io
 slurm_packages='slurmctld slurmd slurm-client munge'
