@@ -3,9 +3,6 @@
 
 #include "credential/secret.h"
 
-/*
- * Is the value S, or one of its longer lines, in LEN bytes of TEXT: as it is, in base64 (both alphabets, at any offset, in lines),
- * in hex, or percent-encoded, each also inside of JSON strings?  Any other encoding is not found.  Pure; TEXT may be any bytes.
- */
+/* Is the value S, or one of its longer lines, in LEN bytes of TEXT, in any spelling of redact_find_spelled()?  TEXT may be any bytes. */
 int secret_find(const struct secret *s, const char *text, size_t len, bool *ret,
 		struct fault *f) _must_check_;

@@ -5,7 +5,9 @@
 #include "inspect/inspect-impl.h"
 
 #define IN_A_ROW 3 /* variables with NUL between, of which one is known */
-#define IN_LINES 8 /* with line ends between, of which three are known: as env prints them */
+#define COMPONENTS_MAX 64
+#define COMPONENT_MAX 20 /* of proc; longer: a sentence */
+#define IN_LINES 8	 /* with line ends between, of which three are known: as env prints them */
 
 static size_t name_of(const char *p, size_t len)
 {
@@ -60,27 +62,41 @@ void inspect_environ(const struct inspect_scan *s, const char *p, size_t len)
 		inspect_report(s, INSPECT_PROC_ENVIRON, at);
 }
 
-/* Behind "/proc/": N, self or thread-self, perhaps /task/N, and a file with the process's memory. */
-static bool is_process_file(const char *p, const char *end)
+static bool is_memory(const char *name, size_t len)
 {
 	static const char *const files[] = { "environ", "mem" };
-	unsigned int names = 0;
 
-	for (; names < 3 && p < end; names++) {
-		const char *slash = memchr(p, '/', (size_t)(end - p));
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		const size_t n = strlen(files[i]);
 
-		if (!slash || (size_t)(slash - p) > 20)
-			return false;
-		p = slash;
-		while (p < end && *p == '/')
-			p++;
-		for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-			if ((size_t)(end - p) >= strlen(files[i]) &&
-			    memcmp(p, files[i], strlen(files[i])) == 0 &&
-			    (p + strlen(files[i]) == end || !inspect_is(p[strlen(files[i])], INSPECT_ALNUM)))
-				return true;
+		if (len >= n && memcmp(name, files[i], n) == 0 &&
+		    (len == n || !inspect_is(name[n], INSPECT_ALNUM)))
+			return true;
 	}
 	return false;
+}
+
+/* Behind "/proc/": N, self or thread-self, perhaps /task/N, and a file with the process's memory; "." and ".." between them. */
+static bool is_process_file(const char *p, const char *end)
+{
+	unsigned int names = 0;
+
+	for (unsigned int i = 0; i < COMPONENTS_MAX && names <= 3 && p < end; i++) {
+		const char *slash = memchr(p, '/', (size_t)(end - p));
+		const size_t n = (size_t)((slash ? slash : end) - p);
+
+		if (names > 0 && is_memory(p, n))
+			return true;
+		if (!slash || n > COMPONENT_MAX)
+			return false;
+		if (n == 2 && p[0] == '.' && p[1] == '.')
+			names -= names > 0;
+		else
+			names += n > 0 && !(n == 1 && p[0] == '.');
+		p = slash + 1;
+	}
+	/* So many hide something. */
+	return p < end && names <= 3;
 }
 
 bool inspect_has_proc_path(const char *p, size_t len)

@@ -61,17 +61,19 @@ void inspect_terraform(const struct inspect_scan *s, const char *p, size_t at, s
 void inspect_runs(const struct inspect_scan *s, const char *p, size_t len);
 
 /* inspect-view.c: encoded texts. */
-/* VIEW is what the bytes at AT of the text or view mean. */
+/* VIEW is what the text from AT on means. */
 void inspect_view(const struct inspect_scan *s, const char *view, size_t len, size_t at);
-/* The run from AT to END, and following lines that continue it; returns the end of the last one. */
-size_t inspect_view_base64(const struct inspect_scan *s, const char *p, size_t at, size_t end, size_t len);
-void inspect_view_hex(const struct inspect_scan *s, const char *p, size_t at, size_t end);
-bool inspect_view_is_login(const char *p, size_t len); /* is it base64 of NAME:PASSWORD? */
+/* From AT to END; bytes that are no digits do not count. */
+void inspect_view_base64(const struct inspect_scan *s, const char *p, size_t at, size_t end);
+size_t inspect_view_percent(const char *p, size_t len, char *ret); /* decoded into as many bytes of RET */
+bool inspect_view_is_login(const char *p, size_t len);		   /* is it base64 of NAME:PASSWORD? */
 /* Lines with escapes: \\n, \\u0041, %41. */
 void inspect_view_lines(const struct inspect_scan *s, const char *p, size_t len);
 
-/* inspect-wide.c: UTF-16. */
+/* inspect-wide.c: characters with NULs between them, and pairs of hexadecimal digits. */
 void inspect_wide(const struct inspect_scan *s, const char *p, size_t len);
+void inspect_hex(const struct inspect_scan *s, const char *p, size_t len);
+int inspect_hex_of(char c); /* -1: no digit */
 
 /* inspect-known.c */
 void inspect_known(const struct inspect_scan *s, const char *p, size_t len);

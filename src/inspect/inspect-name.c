@@ -165,7 +165,7 @@ static size_t component_of(const char *p, size_t len)
 	return n;
 }
 
-enum inspect_rule inspect_name_rule(const char *path, size_t len)
+static enum inspect_rule rule_as_it_is(const char *path, size_t len)
 {
 	char parent[COMPONENT_MAX] = "", component[COMPONENT_MAX];
 	enum inspect_rule best = INSPECT_NO_RULE;
@@ -185,6 +185,43 @@ enum inspect_rule inspect_name_rule(const char *path, size_t len)
 		at += n + 1;
 	}
 	return best;
+}
+
+/* Appends to N bytes of a path without empty components, "." and "..". */
+static size_t append(char *to, size_t n, const char *component, size_t len)
+{
+	if (len == 0 || (len == 1 && component[0] == '.'))
+		return n;
+	if (len == 2 && component[0] == '.' && component[1] == '.') {
+		while (n > 0 && to[n - 1] != '/')
+			n--;
+		return n > 0 ? n - 1 : 0;
+	}
+	if (n > 0)
+		to[n++] = '/';
+	memcpy(to + n, component, len);
+	return n + len;
+}
+
+/* As it is, and as the kernel resolves it if no component is a link: "a/./b", "a//b" and "a/x/../b" are "a/b". */
+enum inspect_rule inspect_name_rule(const char *path, size_t len)
+{
+	_cleanup_free_ char *resolved = NULL;
+	enum inspect_rule rule = rule_as_it_is(path, len);
+	size_t to = 0;
+
+	if (rule != INSPECT_NO_RULE || len == 0)
+		return rule;
+	resolved = malloc(len + 1);
+	if (!resolved)
+		return INSPECT_PATH_FORM;
+	for (size_t at = 0; at < len;) {
+		const size_t n = component_of(path + at, len - at);
+
+		to = append(resolved, to, path + at, n);
+		at += n + 1;
+	}
+	return rule_as_it_is(resolved, to);
 }
 
 bool inspect_name_is_formed(const char *path, size_t len)

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "inspect/inspect-impl.h"
+
+#define RANDOM_MIN 16 /* of a name that is shown */
 
 /* PLACE is a JSON pointer, whose names are shown only if they are plain and have no secret. */
 struct walk {
@@ -15,32 +21,85 @@ static bool is_plain(const char *name)
 
 	while (inspect_is(name[n], INSPECT_VALUE) && name[n] != '/' && name[n] != '~')
 		n++;
-	return n > 0 && n <= INSPECT_NAME_MAX && !name[n];
+	/* A random one may be a secret that no rule knows. */
+	return n > 0 && n <= INSPECT_NAME_MAX && !name[n] && !(n >= RANDOM_MIN && inspect_is_random(name, n));
 }
 
-/* A whole string that names a file or a URL. */
+/*
+ * A whole string that names a file or a URL.  With blanks in it, it is one if it begins like one: else it is a sentence about files.  A
+ * name alone is one if it looks like a file's.
+ */
 static bool is_path(const char *text, size_t len)
 {
+	static const char *const begins[] = { "/", "./", "../", "~/", "file:" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (len > strlen(begins[i]) && memcmp(text, begins[i], strlen(begins[i])) == 0)
+			return !memchr(text, '\n', len);
 	for (size_t i = 0; i < len; i++)
 		if (inspect_is(text[i], INSPECT_BLANK))
 			return false;
-	return len > 0 && (text[0] == '.' || strchr(text, '/') || strchr(text, '\\'));
+	for (size_t i = 0; i < len; i++)
+		if (strchr("/\\._", text[i]))
+			return true;
+	return false;
+}
+
+static void check_path(const struct walk *w, const char *place, const char *text, size_t len)
+{
+	enum inspect_rule rule;
+
+	while (len > 0 && inspect_is(text[0], INSPECT_BLANK)) {
+		text++;
+		len--;
+	}
+	while (len > 0 && inspect_is(text[len - 1], INSPECT_BLANK))
+		len--;
+	rule = is_path(text, len) ? inspect_name_rule(text, len) : INSPECT_NO_RULE;
+	if (rule != INSPECT_NO_RULE)
+		inspect_add(w->found, rule, place);
+	if (inspect_has_proc_path(text, len))
+		inspect_add(w->found, INSPECT_PROC_PATH, place);
+}
+
+/* A path in a URL, or one that a tool puts into a URL. */
+static void check_percent(const struct walk *w, const char *place, const char *text, size_t len)
+{
+	char *plain = memchr(text, '%', len) ? malloc(len) : NULL;
+
+	if (!plain) {
+		if (memchr(text, '%', len))
+			inspect_broken(w->found);
+		return;
+	}
+	check_path(w, place, plain, inspect_view_percent(text, len, plain));
+	explicit_bzero(plain, len);
+	free(plain);
 }
 
 static void check_string(const struct walk *w, const char *place, const char *name, const char *text)
 {
 	const size_t len = strlen(text);
-	enum inspect_rule rule = is_path(text, len) ? inspect_name_rule(text, len) : INSPECT_NO_RULE;
 
-	if (rule != INSPECT_NO_RULE)
-		inspect_add(w->found, rule, place);
-	if (inspect_has_proc_path(text, len))
-		inspect_add(w->found, INSPECT_PROC_PATH, place);
+	check_path(w, place, text, len);
+	check_percent(w, place, text, len);
 	inspect_value(&(struct inspect_scan){ .found = w->found,
 					      .place = place,
 					      .name = name,
 					      .lines = strchr(text, '\n') != NULL },
 		      text, len);
+}
+
+/* A secret may have digits alone. */
+static void check_number(const struct walk *w, const char *place, const char *name, const struct jdoc *d)
+{
+	char text[24];
+
+	if (d->wide)
+		(void)snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)d->integer);
+	else
+		(void)snprintf(text, sizeof(text), "%" PRId64, d->integer);
+	check_string(w, place, name, text);
 }
 
 static void check(struct walk *w, const char *name, const struct jdoc *d);
@@ -103,9 +162,11 @@ static void check(struct walk *w, const char *name, const struct jdoc *d)
 		for (size_t i = 0; i < d->n_members; i++)
 			check_member(w, &d->members[i], i);
 		break;
+	case JDOC_INT:
+		check_number(w, w->place.text ? w->place.text : "", name, d);
+		break;
 	case JDOC_NULL:
 	case JDOC_BOOL:
-	case JDOC_INT:
 		break;
 	}
 }

@@ -71,32 +71,74 @@ static bool is_uuid(const char *p, size_t len)
 	return len == 36 && p[8] == '-' && p[13] == '-' && p[18] == '-' && p[23] == '-';
 }
 
-static bool is_hex(const char *p, size_t len)
+/* Behind the blanks and the line end at AT: where the next line begins. */
+static size_t next_line(const char *p, size_t at, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		if (!inspect_is(p[i], INSPECT_HEX))
-			return false;
-	return true;
+	bool ended = false;
+
+	for (; at < len && inspect_is(p[at], INSPECT_BLANK); at++)
+		ended = ended || p[at] == '\n';
+	return ended ? at : len;
 }
 
-/* Returns where the search goes on: base64 may continue in the next lines. */
-static size_t look_at(const struct inspect_scan *s, const char *p, size_t at, size_t end, size_t len)
+static size_t run_at(const char *p, size_t at, size_t len)
+{
+	while (at < len && inspect_is(p[at], INSPECT_BASE64))
+		at++;
+	return at;
+}
+
+/*
+ * The lines that continue the run from AT to END: all as long as the first of them, but the last.  The run itself may be shorter, behind
+ * a name, or may not belong to them at all: then *AGAIN is where the same lines are to be looked at without it.  So each line is in two
+ * such texts at most.
+ */
+static size_t find_end(const char *p, size_t at, size_t end, size_t len, size_t *again)
+{
+	const size_t first = end - at;
+	size_t line = 0;
+
+	*again = len;
+	while (end < len) {
+		const size_t next = next_line(p, end, len), to = run_at(p, next, len), n = to - next;
+
+		if (n == 0 || (line > 0 && n > line))
+			break;
+		if (line == 0 && n > first)
+			*again = next;
+		end = to;
+		if (n < (line > 0 ? line : first))
+			break;
+		line = n;
+	}
+	return end;
+}
+
+static void look_at(const struct inspect_scan *s, const char *p, size_t at, size_t end)
 {
 	const size_t n = end - at;
 
 	if (n >= VALUE_MIN && n <= VALUE_MAX && has_secret_name(s, p, at) && !is_uuid(p + at, n) &&
 	    inspect_is_random(p + at, n))
 		inspect_report(s, INSPECT_SECRET_ENTROPY, at);
-	if (s->depth == INSPECT_VIEWS_MAX)
-		return end;
-	if (n >= 2 * (size_t)RUN_MIN && is_hex(p + at, n))
-		inspect_view_hex(s, p, at, end);
-	return inspect_view_base64(s, p, at, end, len);
+	if (s->depth < INSPECT_VIEWS_MAX)
+		inspect_view_base64(s, p, at, end);
+}
+
+/* Returns where the next such text may begin. */
+static size_t look_at_lines(const struct inspect_scan *s, const char *p, size_t at, size_t end, size_t len)
+{
+	size_t again;
+	const size_t to = find_end(p, at, end, len, &again);
+
+	if (to > end)
+		inspect_view_base64(s, p, at, to);
+	return again < to ? again : to;
 }
 
 void inspect_runs(const struct inspect_scan *s, const char *p, size_t len)
 {
-	size_t at = 0, end;
+	size_t at = 0, end, lines = 0;
 
 	while (at < len) {
 		if (len - at < RUN_MIN)
@@ -109,8 +151,10 @@ void inspect_runs(const struct inspect_scan *s, const char *p, size_t len)
 			at = end;
 			continue;
 		}
-		for (end = at + RUN_MIN; end < len && inspect_is(p[end], INSPECT_BASE64);)
-			end++;
-		at = look_at(s, p, at, end, len);
+		end = run_at(p, at + RUN_MIN, len);
+		look_at(s, p, at, end);
+		if (at >= lines && s->depth < INSPECT_VIEWS_MAX)
+			lines = look_at_lines(s, p, at, end, len);
+		at = end;
 	}
 }

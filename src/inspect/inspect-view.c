@@ -8,7 +8,6 @@
  * Encoded texts are decoded and scanned like the text itself, at most INSPECT_VIEWS_MAX encodings deep.  A view is never
  * longer than what it was made from, so the work stays linear.
  */
-#define WRAP_MIN 40 /* of a line that the next one can continue */
 
 static int digit_of(char c)
 {
@@ -21,14 +20,6 @@ static int digit_of(char c)
 	if (c == '+' || c == '-')
 		return 62;
 	return c == '/' || c == '_' ? 63 : -1;
-}
-
-static int hex_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 32;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Both alphabets; bytes of neither are skipped. */
@@ -71,48 +62,18 @@ static char *get_room(const struct inspect_scan *s, size_t len)
 	return room;
 }
 
-/* Behind the blanks and the line end at AT: where the next line begins. */
-static size_t next_line(const char *p, size_t at, size_t len)
+void inspect_view_base64(const struct inspect_scan *s, const char *p, size_t at, size_t end)
 {
-	bool ended = false;
-
-	for (; at < len && inspect_is(p[at], INSPECT_BLANK); at++)
-		ended = ended || p[at] == '\n';
-	return ended ? at : len;
-}
-
-static size_t find_end(const char *p, size_t at, size_t end, size_t len)
-{
-	size_t line = end - at;
-
-	while (line >= WRAP_MIN && end < len) {
-		const size_t next = next_line(p, end, len);
-		size_t to = next;
-
-		while (to < len && inspect_is(p[to], INSPECT_BASE64))
-			to++;
-		if (to == next)
-			break;
-		line = to - next < line ? 0 : to - next;
-		end = to;
-	}
-	return end;
-}
-
-size_t inspect_view_base64(const struct inspect_scan *s, const char *p, size_t at, size_t end, size_t len)
-{
-	const size_t to = find_end(p, at, end, len);
 	char small[256];
-	_cleanup_free_ char *large = to - at > sizeof(small) ? get_room(s, to - at) : NULL;
-	char *view = to - at > sizeof(small) ? large : small;
+	_cleanup_free_ char *large = end - at > sizeof(small) ? get_room(s, end - at) : NULL;
+	char *view = end - at > sizeof(small) ? large : small;
 	size_t n;
 
 	if (!view)
-		return to;
-	n = decode_base64(p + at, to - at, view);
+		return;
+	n = decode_base64(p + at, end - at, view);
 	inspect_view(s, view, n, at);
 	explicit_bzero(view, n);
-	return to;
 }
 
 bool inspect_view_is_login(const char *p, size_t len)
@@ -129,26 +90,27 @@ bool inspect_view_is_login(const char *p, size_t len)
 	return plain;
 }
 
-void inspect_view_hex(const struct inspect_scan *s, const char *p, size_t at, size_t end)
-{
-	_cleanup_free_ char *view = get_room(s, (end - at) / 2);
-	size_t n = 0;
-
-	if (!view)
-		return;
-	for (size_t i = at; i + 1 < end; i += 2)
-		view[n++] = (char)(hex_of(p[i]) << 4 | hex_of(p[i + 1]));
-	inspect_view(s, view, n, at);
-	explicit_bzero(view, n);
-}
-
 /* Of %41 and of \x41; 0: neither. */
 static size_t decode_hex(const char *p, size_t len, size_t skip, char *ret)
 {
-	if (len < skip + 2 || hex_of(p[skip]) < 0 || hex_of(p[skip + 1]) < 0)
+	if (len < skip + 2 || inspect_hex_of(p[skip]) < 0 || inspect_hex_of(p[skip + 1]) < 0)
 		return 0;
-	*ret = (char)(hex_of(p[skip]) << 4 | hex_of(p[skip + 1]));
+	*ret = (char)(inspect_hex_of(p[skip]) << 4 | inspect_hex_of(p[skip + 1]));
 	return skip + 2;
+}
+
+size_t inspect_view_percent(const char *p, size_t len, char *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; n++) {
+		const size_t taken = p[i] == '%' ? decode_hex(p + i, len - i, 1, ret + n) : 0;
+
+		if (!taken)
+			ret[n] = p[i];
+		i += taken ? taken : 1;
+	}
+	return n;
 }
 
 /* The escape of JSON and C at P; characters beyond ASCII are in no token. */

@@ -126,8 +126,9 @@ void inspect_scan_bytes(const struct inspect_scan *s, const char *p, size_t len)
 	inspect_triggers(s, p, len);
 	inspect_environ(s, p, len);
 	inspect_runs(s, p, len);
-	inspect_view_lines(s, p, len);
+	inspect_hex(s, p, len);
 	inspect_wide(s, p, len);
+	inspect_view_lines(s, p, len);
 }
 
 /* Binary data has no lines. */

@@ -27,12 +27,13 @@ static const char *find_secret(const char *text, size_t len, const struct redact
 
 	while (at < end) {
 		const char *lf = memchr(at, '\n', (size_t)(end - at)), *line = NULL;
-		size_t n = (size_t)((lf ? lf : end) - at);
+		const size_t with_end = (size_t)((lf ? lf : end) - at);
+		const size_t n = with_end - (with_end > 0 && at[with_end - 1] == '\r');
 
 		if (n >= LINE_MIN && n < s->len)
 			line = mask_one(text, len, at, n, marks);
 		hit = hit ? hit : line;
-		at += n + 1;
+		at += with_end + 1;
 	}
 	return hit;
 }

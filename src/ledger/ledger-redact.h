@@ -56,6 +56,13 @@ bool redact_shows(const struct redact *rules, const char *word, const char *show
 
 /* The first place in BYTES of one of SECRETS, or of a long line of one; NULL: none. */
 const char *redact_find_secret(const char *bytes, size_t len, const struct redact_secret *secrets, size_t n);
+/*
+ * The same, and each one also in base64 (both alphabets, at any offset, in lines of any length), in hexadecimal digits with or without
+ * punctuation, in UTF-16, with white space in it, each of them also in strings of JSON and percent-encoded: once, not in one another.
+ * Pure; -ENOMEM.
+ */
+int redact_find_spelled(const char *bytes, size_t len, const struct redact_secret *secrets, size_t n,
+			bool *ret) _must_check_;
 
 /*
  * Redacts every string below D, as a message about ARGV, except "b64" members without a secret of RULES; an allocation failure marks D broken, so it is not

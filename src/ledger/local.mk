@@ -33,6 +33,8 @@ libcore_a_SOURCES += \
 	src/ledger/ledger-redact-impl.h \
 	src/ledger/ledger-redact-message.c \
 	src/ledger/ledger-redact-secret.c \
+	src/ledger/ledger-redact-html.c src/ledger/ledger-redact-html.h \
+	src/ledger/ledger-redact-spelling.c \
 	src/ledger/ledger-redact-word.c src/ledger/ledger-redact-word.h \
 	src/ledger/ledger-redact.c src/ledger/ledger-redact.h \
 	src/ledger/ledger-repair.c \

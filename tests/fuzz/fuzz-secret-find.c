@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <nettle/base64.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,53 @@ static void search_html(const struct secret *s)
 	search(s, text, n, true);
 }
 
+/* Base64 behind OFFSET other bytes, in lines of WIDTH. */
+static void search_base64(const struct secret *s, size_t offset, size_t width)
+{
+	const size_t len = offset + secret_len(s), room = BASE64_ENCODE_RAW_LENGTH(len);
+	_cleanup_free_ uint8_t *plain = calloc(1, len);
+	_cleanup_free_ char *line = malloc(room), *text = malloc(2 * room);
+	size_t n = 0;
+
+	if (!plain || !line || !text)
+		return;
+	memcpy(plain + offset, secret_bytes(s), secret_len(s));
+	base64_encode_raw(line, len, plain);
+	for (size_t i = 0; i < room; i++) {
+		text[n++] = line[i];
+		if (i % width == width - 1)
+			text[n++] = '\n';
+	}
+	search(s, text, n, true);
+}
+
+static void search_hex(const struct secret *s, const char *between)
+{
+	const size_t room = secret_len(s) * 8 + 1;
+	_cleanup_free_ char *text = malloc(room);
+	size_t n = 0;
+
+	if (!text)
+		return;
+	for (size_t i = 0; i < secret_len(s); i++)
+		n += (size_t)snprintf(text + n, room - n, "%s%02X", between,
+				      (unsigned char)secret_bytes(s)[i]);
+	search(s, text, n, true);
+}
+
+static void search_wide(const struct secret *s)
+{
+	const size_t len = secret_len(s) * 2;
+	_cleanup_free_ char *text = calloc(1, len);
+
+	/* A NUL of the value is not told from one between its characters. */
+	if (!text || memchr(secret_bytes(s), '\0', secret_len(s)))
+		return;
+	for (size_t i = 0; i < secret_len(s); i++)
+		text[2 * i] = secret_bytes(s)[i];
+	search(s, text, len, true);
+}
+
 /* The first byte says how many of the next ones are the value; it is put into the middle of the others. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -79,5 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	search(s, text, len + rest, true);
 	search_encoded(s);
 	search_html(s);
+	search_base64(s, data[0] % 5, 1 + data[1]);
+	search_hex(s, (const char *const[]){ "", " ", ":", ", 0x", "\\x" }[data[0] % 5]);
+	search_wide(s);
 	return 0;
 }

@@ -63,6 +63,8 @@ static void ISO_10_a_name_that_is_no_plain_word_is_a_number(void)
 		    "secret.known in /#0, secret.known in /c"));
 	CHECK(is_at("{\"a/b\":\"" SECRET "\"}", "secret.known in /#0"));
 	CHECK(is_at("{\"\":\"" SECRET "\"}", "secret.known in /#0"));
+	/* It may be a secret that no rule knows. */
+	CHECK(is_at("{\"aB3dE5fG7hJ9kL1mN2pQ\":\"" SECRET "\"}", "secret.known in /#0"));
 	CHECK(is_at("{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\":\"" SECRET "\"}", "secret.known in /#0"));
 }
 
@@ -73,7 +75,15 @@ static void ISO_10_an_allowed_rule_still_hides_the_name(void)
 					   .n_secrets = 1 };
 	_cleanup_free_ char *places = places_of("{\"" TOKEN "\":[\"" TOKEN "\",\"" SECRET "\"]}", &o);
 
+	const struct inspect_options words = { .allow = UINT64_C(1) << INSPECT_SECRET_GITLAB,
+					       .secrets = &known,
+					       .n_secrets = 1 };
+	_cleanup_free_ char *word = places_of("{\"glpat"
+					      "-abcdefghijklmnopqrst\":\"" SECRET "\"}",
+					      &words);
+
 	CHECK(str_eq(places, "secret.known in /#0/1"));
+	CHECK(str_eq(word, "secret.known in /#0"));
 }
 
 /* Each is one of the usual encodings of the secret. */
@@ -92,6 +102,14 @@ static void ISO_10_a_known_secret_is_found_in_the_usual_spellings(void)
 		"%70%61%73%73%2f%77%6f%72%64%2b%6f%66%20%37%26%6d%6f%72%65",
 		"pass\\/word+of 7\\u0026more",
 		"pass\\x2fword+of 7&more",
+		"eHlwYXN\nzL3dvcm\nQrb2YgN\nyZtb3Jl\nIGFuZCB\ntb3Jl",
+		"70 61 73 73 2f 77 6f 72 64 2b 6f 66 20 37 26 6d 6f 72 65",
+		"0706173732f\n776f72642b6\nf662037266d\n6f7265",
+		"0x70, 0x61, 0x73, 0x73, 0x2f, 0x77, 0x6f, 0x72, 0x64, 0x2b, 0x6f, 0x66, 0x20, 0x37, 0x26, "
+		"0x6d, 0x6f, 0x72, 0x65",
+		"cABhAHMAcwAvAHcAbwByAGQAKwBvAGYAIAA3ACYAbQBvAHIAZQA=",
+		"pass/\n  word+of\n  7&more",
+		"pass%2Fword%2Bof+7%26more",
 		"Y0dGemN5OTNiM0prSzI5bUlEY21iVzl5WlE9PQ==",
 	};
 	bool ok = true;
@@ -105,6 +123,21 @@ static void ISO_10_a_known_secret_is_found_in_the_usual_spellings(void)
 		ok = ok && found.n == 1 && found.items[0].rule == INSPECT_SECRET_KNOWN;
 	}
 	CHECK(ok);
+}
+
+static void ISO_10_a_short_known_secret_is_found_encoded_and_as_a_number(void)
+{
+	static const struct redact_secret values[] = { { "hunter2!", 8 }, { "1234567890123", 13 } };
+	const struct inspect_options o = { .secrets = values, .n_secrets = 2 };
+	_cleanup_free_ char *hex = places_of("{\"a\":\"68756E7465723221\"}", &o),
+			    *spaced = places_of("{\"b\":\"68 75 6e 74 65 72 32 21\"}", &o),
+			    *wide = places_of("{\"c\":\"aAB1AG4AdABlAHIAMgAhAA==\"}", &o),
+			    *number = places_of("{\"d\":[1,1234567890123]}", &o);
+
+	CHECK(str_eq(hex, "secret.known in /a"));
+	CHECK(str_eq(spaced, "secret.known in /b"));
+	CHECK(str_eq(wide, "secret.known in /c"));
+	CHECK(str_eq(number, "secret.known in /d/1"));
 }
 
 static void ISO_11_a_path_is_shown_in_ascii_or_withheld(void)
@@ -203,6 +236,7 @@ static void the_page_shows_the_table_of_rules(void)
 TAP_MAIN(T(ISO_10_a_finding_has_a_place_and_no_value), T(ISO_10_a_name_that_is_no_plain_word_is_a_number),
 	 T(ISO_10_an_allowed_rule_still_hides_the_name),
 	 T(ISO_10_a_known_secret_is_found_in_the_usual_spellings),
+	 T(ISO_10_a_short_known_secret_is_found_encoded_and_as_a_number),
 	 T(ISO_11_a_path_is_shown_in_ascii_or_withheld), T(findings_beyond_the_maximum_are_counted),
 	 T(the_findings_of_a_record_have_a_maximum), T(only_rules_that_exist_and_may_be_allowed_are),
 	 T(the_page_shows_the_table_of_rules))

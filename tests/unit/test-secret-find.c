@@ -71,6 +71,9 @@ static void ISO_12_a_value_is_found_in_base64_at_any_offset(void)
 	CHECK(has(value, "eHhhYmNkZWZnaGlq+/9+Pw=="));
 	CHECK(has(value, "YWJjZGVmZ2hpavv_fj8"));
 	CHECK(has(value, "eHhhYmNkZWZnaGlq-_9-Pw"));
+	/* Behind digits that are no part of it. */
+	CHECK(has(value, "a/YWJjZGVmZ2hpavv/fj8=") && has(value, "/YWJjZGVmZ2hpavv/fj8="));
+	CHECK(has(value, "id-YWJjZGVmZ2hpavv/fj8=") && has(value, "fileYWJjZGVmZ2hpavv/fj8="));
 	/* In lines, in JSON, and in a URL. */
 	CHECK(has(value, "YWJjZG\r\n VmZ2hpa\nvv/fj8=\n"));
 	CHECK(has(value, "{\"b\":\"YWJjZG\\nVmZ2hpavv\\/fj8=\"}"));
@@ -81,12 +84,24 @@ static void ISO_12_a_value_is_found_in_hex(void)
 {
 	CHECK(has("abcdefgh\xff", "6162636465666768ff"));
 	CHECK(has("abcdefgh\xff", "61 62 63 64\n65 66 67 68 FF"));
+	CHECK(has("abcdefgh\xff", "x61:62:63:64:65:66:67:68:ff"));
+	CHECK(has("abcdefgh\xff", "{ 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0xff }"));
+	CHECK(has("abcdefgh\xff", "0616263646566676 8ff0"));
+	CHECK(!has("abcdefgh\xff", "6162636465666768f"));
+}
+
+static void ISO_12_a_value_is_found_in_utf16(void)
+{
+	CHECK(has_len("abcdefgh", "a\0b\0c\0d\0e\0f\0g\0h\0", 16));
+	CHECK(has_len("abcdefgh", "\xfe\xff\0a\0b\0c\0d\0e\0f\0g\0h", 18));
+	CHECK(has("abcdefgh", "YQBiAGMAZABlAGYAZwBoAA=="));
 }
 
 static void ISO_12_a_long_line_of_a_value_is_found_alone(void)
 {
 	CHECK(has(KEY, "abcdefghijklmnopqrstuvwxyz"));
 	CHECK(has(KEY, "-----BEGIN KEY-----abcdefghijklmnopqrstuvwxyzshort-----END KEY-----"));
+	CHECK(has("-----BEGIN KEY-----\r\nabcdefghijklmnopqrstuvwxyz\r\n", "abcdefghijklmnopqrstuvwxyz"));
 	CHECK(!has(KEY, "short"));
 	CHECK(!has(KEY, "abcdefghijklmnopqrstuvwxy"));
 }
@@ -111,6 +126,7 @@ static void other_text_is_not_taken_for_a_value(void)
 }
 
 TAP_MAIN(T(ISO_12_a_value_is_found_as_it_is_and_in_json), T(ISO_12_a_value_is_found_in_html),
-	 T(ISO_12_a_value_is_found_percent_encoded), T(ISO_12_a_value_is_found_in_base64_at_any_offset),
-	 T(ISO_12_a_value_is_found_in_hex), T(ISO_12_a_long_line_of_a_value_is_found_alone),
+	 T(ISO_12_a_value_is_found_percent_encoded),
+	 T(ISO_12_a_value_is_found_in_base64_at_any_offset), T(ISO_12_a_value_is_found_in_hex),
+	 T(ISO_12_a_value_is_found_in_utf16), T(ISO_12_a_long_line_of_a_value_is_found_alone),
 	 T(other_text_is_not_taken_for_a_value))
