@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 
 #include "base/array.h"
+#include "base/str.h"
+#include "oci/seccomp/seccomp-table.h"
 #include "oci/seccomp/seccomp.h"
 #include "subject/subject-trace.h"
 
@@ -121,6 +123,28 @@ void seccomp_trace_done(struct seccomp_trace *t)
 {
 	free(t->insns);
 	*t = (struct seccomp_trace){ 0 };
+}
+
+/* Does any filter let it pass, at least with some arguments? */
+static bool passes(const char *name)
+{
+	for (const char *const *n = seccomp_allowed; *n; n++)
+		if (strcmp(*n, name) == 0)
+			return true;
+	for (const char *const *n = seccomp_unfilterable; *n; n++)
+		if (strcmp(*n, name) == 0)
+			return true;
+	for (const struct seccomp_rule *r = seccomp_rules; r->name; r++)
+		if (strcmp(r->name, name) == 0)
+			return true;
+	return false;
+}
+
+enum trace_list seccomp_trace_list(const struct subject *s, const char *name)
+{
+	if (!s->profile->seccomp_deny || !strv_has(s->profile->seccomp_deny, name))
+		return TRACE_LIST_NONE;
+	return passes(name) ? TRACE_LIST_DENY : TRACE_LIST_DENY_ALSO;
 }
 
 char *seccomp_call_name(int nr)

@@ -212,8 +212,8 @@ static void print_trace(const struct showing *s)
 	       denied);
 	if (t->lost)
 		printf(", %" PRIu64 " not recorded", t->lost);
-	if (denied)
-		printf(": custody why %s", s->note.session);
+	if (denied || t->damaged)
+		printf("%s: custody why %s", t->damaged ? ", the record is damaged" : "", s->note.session);
 	putchar('\n');
 }
 

@@ -68,13 +68,18 @@ static void print_people(const struct session_note *n, const struct trace_summar
 
 	if (s->n_denied)
 		print_table(s);
-	else if (!missing || s->denied_seen)
+	else if (!s->damaged && (!missing || s->denied_seen))
 		printf("No system call of session '%s' was refused.\n", n->session);
 	if (str_eq(n->reason, exit_reason_name(EXIT_REASON_SECCOMP)))
 		puts("The filter killed a process (\"seccomp\": { \"violation\": \"kill\" }); with \"errno\" "
 		     "the call is recorded.");
 	if (missing)
 		puts(missing);
+	if (s->damaged)
+		printf("The session's own record is damaged or not its own in %" PRIu64
+		       " places: numbers may be wrong, and refused calls missing. "
+		       "'custody ledger verify' of its audit.ndjson says where.\n",
+		       s->damaged);
 	if (s->lost)
 		printf("%" PRIu64 " calls are not recorded: there were too many.\n", s->lost);
 }

@@ -72,11 +72,21 @@ static bool has_word(const struct record *r, const char *word)
 	return false;
 }
 
+/* Else a record that is missing would look like a call that was never refused. */
+static void follow(struct trace_summary *s, const struct record *r)
+{
+	if (!record_hash_verify(r) || r->seq != s->next || !record_prev_is(r, &s->head))
+		s->damaged++;
+	s->next = r->seq + 1;
+	record_head(r, &s->head);
+}
+
 static int take_record(const struct record *r, void *arg)
 {
 	struct trace_summary *s = arg;
 	const uint64_t times = number(r, "more", 1);
 
+	follow(s, r);
 	if (record_kind_is(r, "trace.start")) {
 		s->started = true;
 		s->denied_seen = has_word(r, "denied");
@@ -124,6 +134,7 @@ int trace_summary_read(const struct dirs *d, const char *id, struct trace_summar
 		if (r < 0)
 			r = fault_errno(f, -r, "read '" AUDIT_NAME "'");
 	}
+	ret->damaged += l.damaged;
 	ledger_lines_done(&l);
 	return r;
 }
@@ -134,7 +145,8 @@ void trace_summary_put(const struct trace_summary *s, struct jdoc *d)
 
 	jdoc_set_bool(d, "observed", s->started);
 	jdoc_set_bool(d, "denied_observed", s->denied_seen);
-	jdoc_set_bool(d, "complete", s->over);
+	jdoc_set_bool(d, "complete", s->over && !s->damaged);
+	jdoc_set_int(d, "damaged", (int64_t)s->damaged);
 	jdoc_set_int(d, "programs", (int64_t)s->programs);
 	jdoc_set_int(d, "writes", (int64_t)s->writes);
 	jdoc_set_int(d, "connections", (int64_t)s->connections);

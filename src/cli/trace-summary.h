@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/digest.h"
 #include "base/fault.h"
 #include "base/json.h"
 #include "state/dirs.h"
@@ -19,6 +20,10 @@ struct trace_summary {
 	bool found;	    /* the chain exists */
 	bool started, over; /* the observation; started and not over: the session runs, or was lost */
 	bool denied_seen;   /* refused calls are observed */
+	uint64_t
+		damaged; /* places where the chain is not intact: records may be missing or be another session's */
+	uint64_t next;				/* number of the next record */
+	struct digest head;			/* of the one before it */
 	uint64_t programs, writes, connections; /* recorded, with repetitions */
 	uint64_t lost, gone, unreadable;	/* of the last record */
 	struct trace_denial *denied;

@@ -16,6 +16,7 @@
 #include "trace/trace-advice.h"
 
 #define STEP_MESSAGES 32 /* of one step: output, signals and limits have their turn in between */
+#define PLACE 1		 /* index of the text that a path begins at */
 #define RECORD_BYTES 400 /* of a record without its texts, about */
 
 int run_trace_open(struct run_trace *t, const struct run *run, struct fault *f)
@@ -54,16 +55,22 @@ static void append(struct run_trace *t, const char *kind, const char *status, co
 		t->unrecorded++;
 }
 
-/* The last text of a list that is not complete may be the half of a secret. */
+static void withhold(char **word)
+{
+	free(*word);
+	*word = strdup("[cut]");
+}
+
+/* The last text of a list that is not complete, and a path that is not, may be the half of a secret. */
 static char **copy_texts(const struct trace_message *m)
 {
 	const uint32_t n = m->head.texts;
 	char **words = strv_copy((char *const *)m->texts);
 
-	if (words && n > 1 && m->head.flags & (TRACE_CUT | TRACE_UNREADABLE)) {
-		free(words[n - 1]);
-		words[n - 1] = strdup("[cut]");
-	}
+	if (words && n > PLACE + 1 && m->head.flags & (TRACE_CUT | TRACE_UNREADABLE))
+		withhold(&words[n - 1]);
+	if (words && n > 0 && strlen(words[0]) >= TRACE_PATH_MAX)
+		withhold(&words[0]);
 	return words;
 }
 
@@ -88,6 +95,15 @@ static void put_call(struct jdoc *d, const struct trace_head *h)
 		jdoc_set_int(d, "pid", h->pid);
 }
 
+static void put_path(struct jdoc *d, const char *key, char *const *words)
+{
+	const char *place = words && words[0] ? words[PLACE] : NULL;
+
+	jdoc_set(d, key, words && words[0] ? ledger_text(words[0]) : jdoc_new_null());
+	if (place && place[0])
+		jdoc_set(d, "at", ledger_text(place));
+}
+
 static void record_call(struct run_trace *t, const struct trace_message *m)
 {
 	_cleanup_strv_ char **words = copy_texts(m);
@@ -110,11 +126,11 @@ static void record_call(struct run_trace *t, const struct trace_message *m)
 		jdoc_set(d, "address", has_text ? ledger_text(words[0]) : jdoc_new_null());
 		append(t, "trace.connect", "ok", d);
 	} else if (call && call->word == TRACE_WRITE) {
-		jdoc_set(d, "path", has_text ? ledger_text(words[0]) : jdoc_new_null());
+		put_path(d, "path", words);
 		append(t, "trace.write", "ok", d);
 	} else {
-		jdoc_set(d, "program", has_text ? ledger_text(words[0]) : jdoc_new_null());
-		put_argv(d, t, has_text ? words + 1 : (char *[]){ NULL });
+		put_path(d, "program", words);
+		put_argv(d, t, m->head.texts > PLACE + 1 && words ? words + PLACE + 1 : (char *[]){ NULL });
 		append(t, "trace.exec", "ok", d);
 	}
 }
@@ -126,8 +142,7 @@ static void record_denied(struct run_trace *t, const struct trace_message *m)
 	_cleanup_jdoc_ struct jdoc *d = jdoc_new_object();
 
 	if (name)
-		advice = trace_advise(name, m->head.err,
-				      s->profile->seccomp_deny && strv_has(s->profile->seccomp_deny, name),
+		advice = trace_advise(name, m->head.err, seccomp_trace_list(s, name),
 				      !(s->layers & LAYER_BIT(LAYER_CAPABILITIES)));
 	put_call(d, &m->head);
 	jdoc_set_int(d, "errno", m->head.err);

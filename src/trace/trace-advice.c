@@ -47,7 +47,7 @@ static const char *const needs_capability[] = {
 	"vhangup",
 };
 
-char *trace_advise(const char *name, int err, bool denied, bool capable)
+char *trace_advise(const char *name, int err, enum trace_list list, bool capable)
 {
 	char *text = NULL;
 
@@ -56,9 +56,13 @@ char *trace_advise(const char *name, int err, bool denied, bool capable)
 	for (size_t i = 0; !capable && i < ARRAY_SIZE(needs_capability); i++)
 		if (strcmp(name, needs_capability[i]) == 0)
 			return strdup("nothing: it needs a capability, and commands have none");
-	if (asprintf(&text,
-		     denied ? "remove \"%s\" from seccomp.deny" : "\"seccomp\": { \"allow\": [\"%s\"] }",
-		     name) < 0)
-		return NULL;
-	return text;
+	switch (list) {
+	case TRACE_LIST_NONE:
+		return asprintf(&text, "\"seccomp\": { \"allow\": [\"%s\"] }", name) < 0 ? NULL : text;
+	case TRACE_LIST_DENY:
+		return asprintf(&text, "remove \"%s\" from seccomp.deny", name) < 0 ? NULL : text;
+	case TRACE_LIST_DENY_ALSO:
+		break;
+	}
+	return asprintf(&text, "move \"%s\" from seccomp.deny to seccomp.allow", name) < 0 ? NULL : text;
 }

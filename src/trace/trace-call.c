@@ -20,14 +20,14 @@ static const struct {
 
 /* clang-format off */
 const struct trace_call trace_calls[] = {
-	{ "execve",   SYS_execve,   TRACE_EXEC,    .path = 0,  .flags = -1 },
-	{ "execveat", SYS_execveat, TRACE_EXEC,    .path = 1,  .flags = -1 },
-	{ "connect",  SYS_connect,  TRACE_CONNECT, .path = -1, .flags = -1 },
-	{ "openat",   SYS_openat,   TRACE_WRITE,   .path = 1,  .flags = 2 },
-	{ "openat2",  SYS_openat2,  TRACE_WRITE,   .path = 1,  .flags = -1 },
+	{ "execve",   SYS_execve,   TRACE_EXEC,    .path = 0, .dir = -1,  .flags = -1 },
+	{ "execveat", SYS_execveat, TRACE_EXEC,    .path = 1, .dir = 0,  .flags = -1 },
+	{ "connect",  SYS_connect,  TRACE_CONNECT, .path = -1, .dir = -1, .flags = -1 },
+	{ "openat",   SYS_openat,   TRACE_WRITE,   .path = 1, .dir = 0,  .flags = 2 },
+	{ "openat2",  SYS_openat2,  TRACE_WRITE,   .path = 1, .dir = 0,  .flags = -1 },
 #ifdef SYS_open
-	{ "open",     SYS_open,     TRACE_WRITE,   .path = 0,  .flags = 1 },
-	{ "creat",    SYS_creat,    TRACE_WRITE,   .path = 0,  .flags = -1 },
+	{ "open",     SYS_open,     TRACE_WRITE,   .path = 0, .dir = -1,  .flags = 1 },
+	{ "creat",    SYS_creat,    TRACE_WRITE,   .path = 0, .dir = -1,  .flags = -1 },
 #endif
 };
 /* clang-format on */

@@ -26,7 +26,8 @@ struct trace_call {
 	const char *name;
 	int nr; /* of the machine that this was compiled for */
 	enum trace_word word;
-	int path;  /* index of the argument that is a path; -1: none */
+	int path; /* index of the argument that is a path; -1: none */
+	int dir; /* of the descriptor that a path which is not absolute begins at; -1: the working directory */
 	int flags; /* index of the argument with the flags of open; -1: always notified */
 };
 extern const struct trace_call trace_calls[];

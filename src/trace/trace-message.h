@@ -10,13 +10,18 @@
  * the texts are bytes of the command's memory, so the reader trusts no length.
  */
 #define TRACE_TEXT_MAX ((size_t)6 * 1024) /* of all texts with their NULs: six times that fits a record */
+#define TRACE_PATH_MAX 4096		  /* of the first one; the kernel takes none that is as long */
 #define TRACE_ARGS_MAX 64
 
 enum trace_kind {
-	TRACE_KIND_CALL = 1, /* a call that was made: texts are the program or file, then the arguments */
-	TRACE_KIND_REPEAT,   /* the same, COUNT more times since */
-	TRACE_KIND_DENIED,   /* a call that was refused, COUNT times until now; no text */
-	TRACE_KIND_END,	     /* the last message: TOTALS */
+	/*
+	 * A call that was made: texts are the address; or the program or file, what its path begins at ("": the root, or not known),
+	 * and the arguments.
+	 */
+	TRACE_KIND_CALL = 1,
+	TRACE_KIND_REPEAT, /* the same, COUNT more times since */
+	TRACE_KIND_DENIED, /* a call that was refused, COUNT times until now; no text */
+	TRACE_KIND_END,	   /* the last message: TOTALS */
 };
 
 /* Bits of `flags`. */

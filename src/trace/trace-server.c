@@ -28,6 +28,7 @@
 
 #define DENIED_MAX 256
 #define ADDRESS_MAX 128 /* of a socket */
+#define TRACE_PLACE_MAX 1024
 
 /*
  * The observer.  Rules:
@@ -78,15 +79,33 @@ static pid_t inner_pid(pid_t pid)
 	return trace_inner_pid(text);
 }
 
-/* The argument that is the whole structure of openat2. */
-static bool writes(const struct server *s, const struct trace_call *call)
+/* The argument that is the whole structure of openat2; one that cannot be read may have any flags. */
+static bool writes(const struct server *s, const struct trace_call *call, bool *ret_known)
 {
 	struct open_how how = { 0 };
 
+	*ret_known = true;
 	if (call->nr != SYS_openat2)
 		return true;
-	return trace_memory_copy((pid_t)s->asked->pid, s->asked->data.args[2], &how, sizeof(how)) &&
-	       (how.flags & trace_write_flags);
+	*ret_known = trace_memory_copy((pid_t)s->asked->pid, s->asked->data.args[2], &how, sizeof(how));
+	return !*ret_known || (how.flags & trace_write_flags);
+}
+
+/* What a path that is not absolute begins at; of an empty one it is the file itself. */
+static void read_place(struct server *s, const struct trace_call *call)
+{
+	const int dir = call->dir < 0 ? AT_FDCWD : (int)s->asked->data.args[call->dir];
+	char link[48], place[TRACE_PLACE_MAX];
+	ssize_t n;
+
+	if (dir == AT_FDCWD)
+		(void)snprintf(link, sizeof(link), "/proc/%d/cwd", (int)s->asked->pid);
+	else
+		(void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)s->asked->pid, dir);
+	n = s->texts.bytes[0] == '/' ? 0 : readlink(link, place, sizeof(place) - 1);
+	place[n > 0 ? n : 0] = '\0';
+	/* The rest of a name that is cut could be the half of a secret. */
+	trace_texts_put(&s->texts, n == sizeof(place) - 1 ? "" : place);
 }
 
 static void read_address(struct server *s)
@@ -113,7 +132,8 @@ static void read_texts(struct server *s, const struct trace_call *call)
 		read_address(s);
 		return;
 	}
-	trace_texts_add(&s->texts, pid, args[call->path], 4096);
+	trace_texts_add(&s->texts, pid, args[call->path], TRACE_PATH_MAX);
+	read_place(s, call);
 	if (call->word == TRACE_EXEC)
 		trace_texts_add_list(&s->texts, pid, args[call->path + 1]);
 }
@@ -198,6 +218,7 @@ static void on_call(struct server *s)
 {
 	const struct seccomp_data *d = &s->asked->data;
 	const struct trace_call *call = NULL;
+	bool known;
 	pid_t pid;
 	int err;
 
@@ -214,11 +235,12 @@ static void on_call(struct server *s)
 			s->totals.gone++;
 		return;
 	}
-	if (!call || !writes(s, call)) {
+	if (!call || !writes(s, call, &known)) {
 		(void)answer(s, call ? 0 : EPERM);
 		return;
 	}
 	read_texts(s, call);
+	s->texts.flags |= known ? 0 : TRACE_UNREADABLE;
 	pid = inner_pid((pid_t)s->asked->pid);
 	/* The id of the process may have been another one's by now: only if the call still waits, it was its memory. */
 	if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &s->asked->id) == 0 && answer(s, 0))

@@ -108,7 +108,7 @@ session() {
 	[ "$output" = 'ESRCH ESRCH EPERM' ]
 	BODY='{"seccomp": {"deny": ["ptrace"]}}' traced exec denied
 	play deny
-	[[ "$(why)" == *'remove "ptrace" from seccomp.deny'* ]]
+	[[ "$(why)" == *'move "ptrace" from seccomp.deny to seccomp.allow'* ]]
 }
 
 @test "ISO-2: a listener of the command's own gets EBUSY, and filters without one change nothing" {
@@ -184,12 +184,63 @@ observed() {
 	[ -z "$(records trace.exec)" ]
 }
 
+@test "ISO-2: a program without a path of its own is recorded with what its descriptor is" {
+	local user
+	for user in root user; do
+		[ $user = root ] || as_user
+		play by_descriptor
+		assert_status 0
+		[ "${lines[*]}" = '0 0 0' ]
+		[ "$(records trace.exec 'select(.argv == ["innocent"]) | [.program, .at] | @csv' | tr '\n' ' ')" = \
+			"\"\\\"\\\",\\\"$(realpath /bin/true)\\\"\" \"\\\"\\\",\\\"/memfd:unseen (deleted)\\\"\" \"\\\"true\\\",\\\"$(realpath /bin)\\\"\" " ]
+		# A path from the root needs nothing more.
+		[ "$(records trace.exec 'select(.program == "/usr/bin/python3") | .at')" = null ]
+	done
+}
+
+@test "ISO-2: a file that is opened for writing is recorded, also if its flags cannot be read" {
+	traced write
+	play open_for_writing
+	assert_status 0
+	[ "${lines[0]}" = EFAULT ]
+	[ "$(records trace.write 'select(.path == "by-descriptor") | .at')" = "\"$CUSTODY_HOME/work/below\"" ]
+	[ "$(records trace.write 'select(.path == "bad-flags") | [.call, .unreadable] | @csv')" = '"\"openat2\",true"' ]
+	[ "${lines[1]}" != 'no memfd_secret' ] || skip 'no memfd_secret'
+	[ "${lines[1]}" = made ]
+	[ "$(records trace.write 'select(.path == "hidden-flags") | [.call, .at, .unreadable] | @csv')" = "\"\\\"openat2\\\",\\\"$CUSTODY_HOME/work\\\",true\"" ]
+}
+
+@test "ISO-2: why of a damaged record does not say that nothing was refused" {
+	local chain
+	play deny
+	chain=$(ls -t "$CUSTODY_ROOT"/sandbox/sessions/*/audit.ndjson | head -n 1)
+	[ "$(why --json | jq -c '[.complete, .damaged]')" = '[true,0]' ]
+	cp "$chain" "$CUSTODY_HOME/good"
+	# Without the records of the refused calls; with another number; with the half of a line; and another session's.
+	grep -v trace.denied "$CUSTODY_HOME/good" >"$chain"
+	[[ "$(why)" != *'No system call'* && "$(why)" == *'damaged'* ]]
+	[ "$(why --json | jq .complete)" = false ]
+	[[ "$("${CUSTODY_AS[@]}" "$CUSTODY" show 2>/dev/null)" == *'the record is damaged: custody why '* ]]
+	sed 's/"count":2/"count":1/' "$CUSTODY_HOME/good" >"$chain"
+	[[ "$(why)" == *'damaged'* ]]
+	sed '/trace.denied/s/.\{80\}$//' "$CUSTODY_HOME/good" >"$chain"
+	[[ "$(why)" != *'No system call'* && "$(why)" == *'damaged'* ]]
+	{ head -c 10000000 /dev/zero | tr '\0' a; } >"$chain"
+	[[ "$(why)" != *'No system call'* ]]
+	cp "$CUSTODY_HOME/good" "$chain"
+	[[ "$(why)" != *'damaged'* ]]
+}
+
 @test "ISO-2: unreadable and huge argument lists are marked, and harm nothing" {
 	play unreadable
 	assert_status 0
 	[ "$output" = 'EFAULT EFAULT EFAULT' ]
 	[ "$(records trace.exec 'select(.unreadable) | .program' | tr '\n' ' ')" = '"" "/bin/true" "" ' ]
 	[ "$(totals .unreadable)" = 3 ]
+	play long_path
+	assert_status 0
+	[ "$output" = ENAMETOOLONG ]
+	[ "$(records trace.exec 'select(.cut) | .program')" = '"[cut]"' ]
 	play long_list
 	assert_status 0
 	[ "$output" = 0 ]

@@ -6,6 +6,7 @@ import errno
 import os
 import platform
 import signal
+import struct
 import sys
 import threading
 import time
@@ -78,6 +79,10 @@ def unreadable():
 def long_list():
     status = os.waitpid(spawn("/bin/true", *(["a" * 100000] * 20)), 0)[1]
     print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def long_path():
+    names(call(EXECVE, ctypes.c_char_p(b"/" + b"a" * 6000), 0, 0))
 
 
 def same(n):
@@ -159,6 +164,43 @@ def waits():
         deny()
     os.rename("answer.new", "answer")
     time.sleep(1000)
+
+
+def child(*args):
+    pid = os.fork()
+    if pid == 0:
+        call(*args)
+        os._exit(9)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+
+
+def by_descriptor():
+    """Programs whose path says nothing: an empty one, one in memory, and one below a directory."""
+    execveat, argv = 322 if X86 else 281, (ctypes.c_char_p * 2)(b"innocent", None)
+    memory = os.memfd_create("unseen")
+    with open("/bin/true", "rb") as f:
+        os.write(memory, f.read())
+    child(execveat, os.open("/bin/true", os.O_PATH), ctypes.c_char_p(b""), argv, 0, 0x1000)
+    child(execveat, memory, ctypes.c_char_p(b""), argv, 0, 0x1000)
+    child(execveat, os.open("/bin", os.O_PATH), ctypes.c_char_p(b"true"), argv, 0, 0)
+
+
+def open_for_writing():
+    """Below a descriptor, with flags that cannot be read, and with flags that only their own process can read."""
+    os.makedirs("below", exist_ok=True)
+    os.close(os.open("by-descriptor", os.O_WRONLY | os.O_CREAT, dir_fd=os.open("below", os.O_PATH)))
+    names(call(437, -100, ctypes.c_char_p(b"bad-flags"), 8, 24))
+    secret = libc.syscall(447, 0)
+    if secret < 0:
+        print("no memfd_secret", flush=True)
+        return
+    import mmap
+    os.ftruncate(secret, 4096)
+    memory = mmap.mmap(secret, 4096)
+    memory[0:24] = struct.pack("QQQ", os.O_WRONLY | os.O_CREAT, 0o600, 0)
+    how = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    fd = libc.syscall(437, -100, ctypes.c_char_p(b"hidden-flags"), ctypes.c_void_p(how), 24)
+    print("made" if fd >= 0 and os.path.exists("hidden-flags") else "refused", flush=True)
 
 
 def connect(path):

@@ -15,6 +15,7 @@
 #include "oci/seccomp/seccomp.h"
 #include "subject/subject-trace.h"
 #include "tap.h"
+#include "trace/trace-advice.h"
 
 #define S(text) ((char *)(text))
 
@@ -179,6 +180,97 @@ static void ISO_2_what_is_asked_for_is_what_the_words_say(void)
 	CHECK(answer(&b, SYS_connect, 0, 0, 0, 0) == SECCOMP_RET_USER_NOTIF);
 }
 
+/* The filters of B with these lists of its profile. */
+static bool choose(struct both *b, bool rw, const char *allow, const char *deny)
+{
+	static char *allowed[2], *denied[2];
+	_cleanup_seccomp_trace_ struct seccomp_trace t = { 0 };
+	_cleanup_free_ char *text = NULL;
+
+	if (!prepare(b, rw, usual))
+		return false;
+	allowed[0] = S(allow);
+	denied[0] = S(deny);
+	b->profile.seccomp_allow = allow ? allowed : NULL;
+	b->profile.seccomp_deny = deny ? denied : NULL;
+	if (seccomp_encode(&b->subject, &text, NULL) < 0 ||
+	    seccomp_trace_program(&b->subject, &t, NULL) < 0 || t.n > INSNS_MAX)
+		return false;
+	decode(text, &b->first);
+	memcpy(b->second.insns, t.insns, t.n * sizeof(*t.insns));
+	b->second.len = (unsigned short)t.n;
+	return true;
+}
+
+/* Is the call, which is refused with this list, made if the profile is changed as the advice says? */
+static bool helps(bool rw, int nr, const uint64_t a[4], const char *deny)
+{
+	static struct both b;
+	_cleanup_free_ char *name = seccomp_call_name(nr), *advice = NULL;
+	uint32_t is, was;
+	bool allows;
+
+	if (!name || !choose(&b, rw, NULL, deny))
+		return false;
+	advice = trace_advise(name, EPERM, seccomp_trace_list(&b.subject, name), true);
+	allows = advice && (strstr(advice, "\"allow\": [\"") || strstr(advice, "to seccomp.allow"));
+	if (!advice || (deny != NULL) != (strstr(advice, " from seccomp.deny") != NULL) ||
+	    !choose(&b, rw, allows ? name : NULL, NULL))
+		return false;
+	is = answer(&b, nr, a[0], a[1], a[2], a[3]);
+	was = before(&b, nr, a[0], a[1], a[2], a[3]);
+	/* Without the list, some arguments may still be refused: then the next advice says so. */
+	if (is == SECCOMP_RET_ALLOW || (!allows && was == ERRNO(EAFNOSUPPORT)))
+		return true;
+	if (!allows && was == ERRNO(EPERM))
+		return helps(rw, nr, a, NULL);
+	printf("# %s: %s: still %#x\n", name, advice, is);
+	return false;
+}
+
+static void ISO_2_the_advice_about_each_refused_call_allows_it(void)
+{
+	static struct both b;
+	const uint64_t none[4] = { 0 };
+	size_t refused = 0;
+	bool ok = true;
+
+	for (int rw = 0; rw < 2; rw++) {
+		CHECK(prepare(&b, rw, usual));
+		for (int nr = 0; nr < 500; nr++)
+			if (nr != SYS_seccomp && answer(&b, nr, 0, 0, 0, 0) == SECCOMP_RET_USER_NOTIF &&
+			    nr != SYS_execve && nr != SYS_execveat) {
+				ok = helps(rw, nr, none, NULL) && ok;
+				refused++;
+			}
+		for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
+			if (before(&b, tries[i].nr, tries[i].a[0], tries[i].a[1], tries[i].a[2],
+				   tries[i].a[3]) == ERRNO(EPERM)) {
+				ok = helps(rw, tries[i].nr, tries[i].a, NULL) && ok;
+				refused++;
+			}
+	}
+	CHECK(ok && refused > 100);
+}
+
+static void ISO_2_the_advice_about_each_call_of_the_list_deny_allows_it(void)
+{
+	const uint64_t none[4] = { 0 };
+	static struct both b;
+	bool ok = true;
+
+	for (int nr = 0; nr < 460; nr++) {
+		_cleanup_free_ char *name = seccomp_call_name(nr);
+
+		if (!name || name[0] == '#' || trace_call_is_observed(name) || nr == SYS_seccomp)
+			continue;
+		CHECK(choose(&b, false, NULL, name));
+		if (answer(&b, nr, 0, 0, 0, 0) == SECCOMP_RET_USER_NOTIF)
+			ok = helps(false, nr, none, name) && ok;
+	}
+	CHECK(ok);
+}
+
 static void another_architecture_dies_as_before(void)
 {
 	static struct both b;
@@ -217,5 +309,8 @@ static void numbers_have_names(void)
 
 TAP_MAIN(T(ISO_2_no_refused_call_is_one_that_the_observer_continues),
 	 T(ISO_2_a_profile_that_denies_an_observed_call_is_not_asked_about_it),
-	 T(ISO_2_what_is_asked_for_is_what_the_words_say), T(another_architecture_dies_as_before),
-	 T(nothing_is_observed_where_init_cannot_install_the_filter), T(numbers_have_names))
+	 T(ISO_2_what_is_asked_for_is_what_the_words_say),
+	 T(ISO_2_the_advice_about_each_refused_call_allows_it),
+	 T(ISO_2_the_advice_about_each_call_of_the_list_deny_allows_it),
+	 T(another_architecture_dies_as_before), T(nothing_is_observed_where_init_cannot_install_the_filter),
+	 T(numbers_have_names))

@@ -251,9 +251,9 @@ static void incomplete_texts_are_never_taken_for_equal(void)
 	CHECK(!trace_repeat_count(&r, 322, &t, &before));
 }
 
-static bool advises(const char *name, int err, bool denied, bool capable, const char *wanted)
+static bool advises(const char *name, int err, enum trace_list list, bool capable, const char *wanted)
 {
-	char *text = trace_advise(name, err, denied, capable);
+	char *text = trace_advise(name, err, list, capable);
 	bool ok = text && strstr(text, wanted);
 
 	free(text);
@@ -262,11 +262,13 @@ static bool advises(const char *name, int err, bool denied, bool capable, const 
 
 static void each_refused_call_has_an_advice(void)
 {
-	CHECK(advises("ptrace", EPERM, false, false, "\"seccomp\": { \"allow\": [\"ptrace\"] }"));
-	CHECK(advises("ptrace", EPERM, true, false, "remove \"ptrace\" from seccomp.deny"));
-	CHECK(advises("mount", EPERM, false, false, "nothing"));
-	CHECK(advises("mount", EPERM, false, true, "[\"mount\"]"));
-	CHECK(advises("seccomp", EBUSY, false, false, "\"audit\": { \"trace\": [] }"));
+	CHECK(advises("ptrace", EPERM, TRACE_LIST_NONE, false, "\"seccomp\": { \"allow\": [\"ptrace\"] }"));
+	CHECK(advises("read", EPERM, TRACE_LIST_DENY, false, "remove \"read\" from seccomp.deny"));
+	CHECK(advises("ptrace", EPERM, TRACE_LIST_DENY_ALSO, false,
+		      "move \"ptrace\" from seccomp.deny to seccomp.allow"));
+	CHECK(advises("mount", EPERM, TRACE_LIST_NONE, false, "nothing"));
+	CHECK(advises("mount", EPERM, TRACE_LIST_NONE, true, "[\"mount\"]"));
+	CHECK(advises("seccomp", EBUSY, TRACE_LIST_NONE, false, "\"audit\": { \"trace\": [] }"));
 }
 
 TAP_MAIN(T(ISO_2_only_rows_of_the_table_continue), T(ISO_2_each_word_continues_its_own_calls),
