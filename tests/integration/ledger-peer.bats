@@ -109,6 +109,33 @@ all_arrived() {
 	all_arrived
 }
 
+@test "DOOR-9: a receiver that is silent, speaks no TLS, an old one, or without end, gets nothing that is taken for received" {
+	local mode type odd number
+	for mode in silent garbage endless old closing; do
+		exec {odd}< <(exec python3 -B "$BATS_TEST_DIRNAME/../lib/siem_odd.py" $mode "$FORGE/good.crt" "$FORGE/good.key" 2>/dev/null 3>&-)
+		SIEM_PID=$!
+		read -r number <&"$odd"
+		for type in syslog-tls https; do
+			# Bytes that a receiver of a stream has acknowledged have arrived, whatever it says afterwards.
+			[[ $type = https || ( $mode != endless && $mode != closing ) ]] || continue
+			peer "{type: \"$type\"} + if \"$type\" == \"https\" then {url: \"https://localhost:$number/in\"} else {address: \"localhost:$number\"} end"
+			rm -f "$CUSTODY_ROOT/sandbox/ledger/peer-siem.json"
+			push
+			state '.behind > 0 and (.error | length) > 0'
+			run "$CUSTODY" ledger verify
+			[ "$status" -eq 0 ]
+		done
+		kill "$SIEM_PID"
+		exec {odd}<&-
+	done
+	# The same cursor with one that listens.
+	siem good
+	peer "{type: \"syslog-tls\", address: \"localhost:$SIEM_PORT\", format: \"otlp-json\"}"
+	push
+	state '.behind == 0 and .lost == 0 and .error == ""'
+	all_arrived
+}
+
 @test "DOOR-9: custody or custody-peer killed at any message: the next push sends the missing ones" {
 	local n victim word pid
 	for n in 1 2 4; do
