@@ -279,8 +279,7 @@ static bool is_in_decoded(const struct search *s, char *text, size_t *len,
 static bool search(const struct search *s, char *copy, size_t len)
 {
 	if (is_in(s, copy, len) || is_in_decoded(s, copy, &len, unescape) ||
-	    is_in_decoded(s, copy, &len, decode_html) ||
-	    is_in_decoded(s, copy, &len, decode_percent))
+	    is_in_decoded(s, copy, &len, decode_html) || is_in_decoded(s, copy, &len, decode_percent))
 		return true;
 	for (size_t i = 0; i < s->n && memchr(copy, '+', len); i++)
 		if (has_in_form(copy, len, &s->secrets[i]))
