@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * For a process that waits for a long time: free heap, and the mapped pages of its code and constants, of which a start uses more
- * than what follows.  The kernel maps them again from the file when they are used.
+ * For a process that waits for a long time: gives back free heap and the mapped pages of its code and constants, of which the start
+ * of a run uses more than the wait.  The kernel maps them again from the file when they are used.
  */
 void process_release_pages(void);

@@ -61,7 +61,8 @@ struct warden {
 	struct warden_client clients[WARDEN_EXECS];
 	uint64_t init_ns[_INIT_NS_MAX]; /* as init reported */
 	int filter_log;			/* -EBADF: the filter kills no process, or the log cannot be read */
-	uint64_t setup_at, time_at, kill_at, disk_at, tick_at, keys_at, quiet_at; /* boot clock, ns; 0 = not armed */
+	/* Boot clock, ns; 0: not armed. */
+	uint64_t setup_at, time_at, kill_at, disk_at, tick_at, keys_at, quiet_at;
 	uint64_t start_ns;
 	uint64_t host_ns[_INIT_NS_MAX];
 	uint32_t limits; /* LAYER_BIT()s of limits that were read back */
