@@ -3,7 +3,7 @@
 unit_tests = tests/unit/test-tap
 # base
 unit_tests += tests/unit/test-call-filter tests/unit/test-clock tests/unit/test-digest tests/unit/test-digest-two tests/unit/test-fault tests/unit/test-fd \
-	tests/unit/test-disk-usage tests/unit/test-id-map tests/unit/test-local-time tests/unit/test-unit-text \
+	tests/unit/test-disk-usage tests/unit/test-hostname tests/unit/test-id-map tests/unit/test-local-time tests/unit/test-unit-text \
 	tests/unit/test-json tests/unit/test-log tests/unit/test-option tests/unit/test-path tests/unit/test-place tests/unit/test-process-detach tests/unit/test-str tests/unit/test-walk \
 	tests/unit/test-write-access
 # credential
@@ -123,7 +123,7 @@ tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 fuzz_targets = tests/fuzz/fuzz-broker tests/fuzz/fuzz-card tests/fuzz/fuzz-credential-answer tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-engine-merge \
-	tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-git-index tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook tests/fuzz/fuzz-inspect tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export \
+	tests/fuzz/fuzz-hostname tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-git-index tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook tests/fuzz/fuzz-inspect tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export \
 	tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-mcp tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-profile \
 	tests/fuzz/fuzz-reflog tests/fuzz/fuzz-rest tests/fuzz/fuzz-secret-find \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject \
@@ -139,6 +139,7 @@ tests_fuzz_fuzz_git_identity_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_git_index_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_grant_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_hook_LDADD = libhook.a $(fuzz_libs)
+tests_fuzz_fuzz_hostname_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_inspect_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_interpreter_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_json_LDADD = $(fuzz_libs)

@@ -13,6 +13,7 @@ libbase_a_SOURCES += \
 	src/base/fd-replace.c \
 	src/base/fd-sanitize.c \
 	src/base/fd.c src/base/fd.h \
+	src/base/hostname.c src/base/hostname.h \
 	src/base/id-map-write.c src/base/id-map-write.h \
 	src/base/id-map.c src/base/id-map.h \
 	src/base/json-explain.c \
