@@ -1,2 +1,4 @@
 # egress: allowed hosts of a session: DNS and proxy inside its network namespace, decision, relay; custody-egress
-libcore_a_SOURCES +=
+libcore_a_SOURCES += \
+	src/egress/dns-message.c src/egress/dns-message.h \
+	src/egress/dns-pool.c src/egress/dns-pool.h
