@@ -48,7 +48,7 @@ unit_tests += tests/unit/test-process-keeper tests/unit/test-process-pages tests
 	tests/unit/test-inspect-place tests/unit/test-broker tests/unit/test-broker-params \
 	tests/unit/test-broker-relay
 # egress
-unit_tests += tests/unit/test-dns-message tests/unit/test-dns-pool
+unit_tests += tests/unit/test-dns-message tests/unit/test-dns-pool tests/unit/test-tls-hello
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \
 	tests/unit/test-evidence-scope tests/unit/test-evidence-source
@@ -129,7 +129,7 @@ fuzz_targets = tests/fuzz/fuzz-broker tests/fuzz/fuzz-card tests/fuzz/fuzz-crede
 	tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-mcp tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-profile \
 	tests/fuzz/fuzz-reflog tests/fuzz/fuzz-rest tests/fuzz/fuzz-secret-find \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject \
-	tests/fuzz/fuzz-trace
+	tests/fuzz/fuzz-tls-hello tests/fuzz/fuzz-trace
 tests_fuzz_fuzz_broker_SOURCES = tests/fuzz/fuzz-broker.c src/call/call-reply.c src/call/call-reply.h
 tests_fuzz_fuzz_broker_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_card_LDADD = $(fuzz_libs)
@@ -158,6 +158,7 @@ tests_fuzz_fuzz_secret_find_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_rest_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_shell_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_subid_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_tls_hello_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_trace_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_subject_LDADD = liboci.a $(fuzz_libs)
 if FUZZING

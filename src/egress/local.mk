@@ -1,4 +1,5 @@
 # egress: allowed hosts of a session: DNS and proxy inside its network namespace, decision, relay; custody-egress
 libcore_a_SOURCES += \
 	src/egress/dns-message.c src/egress/dns-message.h \
-	src/egress/dns-pool.c src/egress/dns-pool.h
+	src/egress/dns-pool.c src/egress/dns-pool.h \
+	src/egress/tls-hello.c src/egress/tls-hello.h
