@@ -10,7 +10,7 @@
 #define BYTES(text) (text), sizeof(text) - 1
 
 struct bytes {
-	uint8_t at[TLS_HELLO_MAX + 70000];
+	uint8_t at[6 * TLS_HELLO_MAX];
 	size_t len;
 };
 
