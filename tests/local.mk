@@ -48,7 +48,7 @@ unit_tests += tests/unit/test-process-keeper tests/unit/test-process-pages tests
 	tests/unit/test-inspect-place tests/unit/test-broker tests/unit/test-broker-params \
 	tests/unit/test-broker-relay
 # egress
-unit_tests += tests/unit/test-dns-message tests/unit/test-dns-pool tests/unit/test-http-head tests/unit/test-http-target tests/unit/test-tls-hello
+unit_tests += tests/unit/test-dns-message tests/unit/test-dns-pool tests/unit/test-http-body tests/unit/test-http-head tests/unit/test-http-target tests/unit/test-tls-hello
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \
 	tests/unit/test-evidence-scope tests/unit/test-evidence-source
@@ -125,7 +125,7 @@ tests_unit_test_dispatch_LDADD = libcli.a librun.a $(LDADD)
 
 # Fuzz targets: a word in the list and a line for what it links; the corpus is tests/fuzz/corpus/<name>/ (one file per finding or shape).
 fuzz_targets = tests/fuzz/fuzz-broker tests/fuzz/fuzz-card tests/fuzz/fuzz-credential-answer tests/fuzz/fuzz-custody-json tests/fuzz/fuzz-engine-merge \
-	tests/fuzz/fuzz-http-head tests/fuzz/fuzz-dns-message tests/fuzz/fuzz-hostname tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-git-index tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook tests/fuzz/fuzz-inspect tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export \
+	tests/fuzz/fuzz-http-body tests/fuzz/fuzz-http-head tests/fuzz/fuzz-dns-message tests/fuzz/fuzz-hostname tests/fuzz/fuzz-git-identity tests/fuzz/fuzz-git-index tests/fuzz/fuzz-grant tests/fuzz/fuzz-hook tests/fuzz/fuzz-inspect tests/fuzz/fuzz-interpreter tests/fuzz/fuzz-json tests/fuzz/fuzz-ledger-export \
 	tests/fuzz/fuzz-ledger-tail tests/fuzz/fuzz-ledger-verify tests/fuzz/fuzz-manifest tests/fuzz/fuzz-mcp tests/fuzz/fuzz-oci-config tests/fuzz/fuzz-profile \
 	tests/fuzz/fuzz-reflog tests/fuzz/fuzz-rest tests/fuzz/fuzz-secret-find \
 	tests/fuzz/fuzz-shell tests/fuzz/fuzz-subid tests/fuzz/fuzz-subject \
@@ -143,6 +143,7 @@ tests_fuzz_fuzz_git_index_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_grant_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_hook_LDADD = libhook.a $(fuzz_libs)
 tests_fuzz_fuzz_hostname_LDADD = $(fuzz_libs)
+tests_fuzz_fuzz_http_body_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_http_head_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_inspect_LDADD = $(fuzz_libs)
 tests_fuzz_fuzz_interpreter_LDADD = $(fuzz_libs)
