@@ -26,6 +26,7 @@ libbase_a_SOURCES += \
 	src/base/json.c src/base/json.h \
 	src/base/local-time.c src/base/local-time.h \
 	src/base/log.c src/base/log.h \
+	src/base/net-address.c src/base/net-address.h \
 	src/base/new-mount.c src/base/new-mount.h \
 	src/base/option.c src/base/option.h \
 	src/base/path-open.c \

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "config/config-impl.h"
-#include "rest/rest-address.h"
+#include "base/net-address.h"
 
 #define TOOL(name) offsetof(struct config_tool, name)
 #define REST(name) offsetof(struct config_tool, rest.name)
@@ -63,7 +63,7 @@ static const struct key_shape reply_header_shape = { "a header's name in lower c
 static const struct key_shape rest_host_shape = {
 	"a host's name, or \"*.\" and one", "^(\\*\\.)?" LABEL "(\\." LABEL ")*$", rest_is_host };
 static const struct key_shape address_shape = {
-	"public, private, link-local or loopback", "^(public|private|link-local|loopback)$", rest_address_is_name };
+	"public, private, link-local or loopback", "^(public|private|link-local|loopback)$", net_address_is_name };
 static const struct key_shape credential_name_shape = {
 	"a credential's name", "^[a-z0-9_][a-z0-9._-]{0,63}$", rest_is_credential };
 static const struct key_shape scheme_shape = { "a word such as Bearer, or nothing", "^[A-Za-z0-9_-]{0,32}$", rest_is_scheme };

@@ -1,6 +1,5 @@
-# rest: one declared request over HTTPS: template, parameters, kinds of addresses
+# rest: one declared request over HTTPS: template, parameters
 libcore_a_SOURCES += \
-	src/rest/rest-address.c src/rest/rest-address.h \
 	src/rest/rest-declaration.c src/rest/rest-declaration.h \
 	src/rest/rest-proto.h \
 	src/rest/rest-request.c src/rest/rest-request.h \

@@ -18,7 +18,7 @@ struct rest_declaration {
 	char **headers;	       /* "NAME: VALUE", constant */
 	char **reply_headers;  /* names in lower case that the caller gets */
 	char **hosts;	       /* whole labels, or "*." and a name; NULL: the host of the URL alone */
-	char **addresses;      /* kinds of rest-address.h that the host may have */
+	char **addresses;      /* kinds of net-address.h that the host may have */
 	char *ca;	       /* certificates to trust in place of the system's; NULL: the system's */
 	char *credential;      /* its name; NULL: none */
 	char *header, *scheme; /* that it goes into: "Authorization", "Bearer" */

@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "rest/rest-address.h"
+#include "base/net-address.h"
 #include "rest/rest-proto.h"
 
 static void free_list(struct curl_slist **l)
@@ -37,7 +37,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
 	struct rest_transfer *t = arg;
 
 	if (purpose != CURLSOCKTYPE_IPCXN ||
-	    !rest_address_fits(t->addresses, rest_address_kind(&a->addr, a->addrlen))) {
+	    !net_address_fits(t->addresses, net_address_kind(&a->addr, a->addrlen))) {
 		t->bad_address = true;
 		return CURL_SOCKET_BAD;
 	}
