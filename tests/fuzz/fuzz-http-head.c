@@ -23,7 +23,7 @@ static void require_one_host(const struct strbuf *text)
 	size_t hosts = 0;
 
 	for (const char *at = text->text; (at = strchr(at, '\n')); at++)
-		hosts += strncasecmp(at + 1, "host", 4) == 0 && strchr(" \t:_", at[5]);
+		hosts += strncasecmp(at + 1, "host", 4) == 0 && strchr(" \t:", at[5]);
 	if (hosts != 1 || strlen(text->text) != text->len)
 		abort();
 }
