@@ -27,6 +27,7 @@ static const struct net nets4[] = {
 	{ { 10 },             8, NET_ADDRESS_PRIVATE },
 	{ { 100, 64 },       10, NET_ADDRESS_PRIVATE },
 	{ { 127 },            8, NET_ADDRESS_LOOPBACK },
+	{ { 168, 63, 129, 16 }, 32, NET_ADDRESS_LINK_LOCAL }, /* Azure's host: metadata, agent, DNS of each machine */
 	{ { 169, 254 },      16, NET_ADDRESS_LINK_LOCAL },
 	{ { 172, 16 },       12, NET_ADDRESS_PRIVATE },
 	{ { 192, 0, 0 },     24, NET_ADDRESS_NEVER },
