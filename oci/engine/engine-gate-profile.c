@@ -76,5 +76,12 @@ int engine_gate_load_profile(struct engine_gate *g, struct fault *f)
 		r = require_tighter(g, &c, f);
 	if (r >= 0)
 		r = profile_require_lane(g->profile, g->dirs.lane, f);
+	if (r >= 0 && g->profile->network == PROFILE_NETWORK_ALLOW)
+		r = fault_set(
+			f, ENOTSUP,
+			"profile '%s': 'network.mode' allow is not supported in a container of an engine, "
+			"because only 'custody run' starts custody-egress, which decides about each "
+			"connection: set it to none, and 'container.network' to what the engine may do",
+			g->profile->name);
 	return r < 0 ? r : engine_gate_resolve_tools(g, f);
 }

@@ -311,6 +311,21 @@ static void add_reads(struct card *c, const struct approval_card_facts *k)
 	}
 }
 
+/* "HOST:PORT PROTOCOL": one line for each. */
+static void add_hosts(struct card *c, const struct jdoc *hosts)
+{
+	const char *label = "network";
+
+	for (size_t i = 0; hosts && hosts->type == JDOC_ARRAY && i < hosts->n_items; i++) {
+		_cleanup_strbuf_ struct strbuf b = { 0 };
+
+		if (hosts->items[i]->type == JDOC_STRING)
+			strbuf_puts(&b, hosts->items[i]->string);
+		approval_card_add_built(c, label, CARD_WARN, &b);
+		label = "";
+	}
+}
+
 static void add_reach(struct card *c, const struct approval_card_facts *k)
 {
 	const char *network = jdoc_get_string(k->subject, "network");
@@ -318,10 +333,13 @@ static void add_reach(struct card *c, const struct approval_card_facts *k)
 	_cleanup_strbuf_ struct strbuf b = { 0 };
 	bool none = str_eq(network, "none");
 
-	card_add(c, "network", none ? CARD_PLAIN : CARD_WARN, "%s",
-		 none			   ? "none"
-		 : str_eq(network, "host") ? "every network that this host can reach"
-					   : "(unknown)");
+	if (str_eq(network, "allow"))
+		add_hosts(c, jdoc_get(k->subject, "hosts"));
+	else
+		card_add(c, "network", none ? CARD_PLAIN : CARD_WARN, "%s",
+			 none			   ? "none"
+			 : str_eq(network, "host") ? "every network that this host can reach"
+						   : "(unknown)");
 	if (broker && broker->type != JDOC_NULL)
 		approval_card_add_tools(c, broker);
 	for (size_t i = 0; env && env->type == JDOC_OBJECT && i < env->n_members; i++) {

@@ -126,9 +126,10 @@ static struct policy_rule rule_of(const struct config_rule *r)
 		.effect = (enum policy_effect)r->effect,
 		.argv = r->argv && r->argv[0] ? r->argv : NULL,
 		.profile = r->profile,
-		.network = !r->network			     ? POLICY_RULE_NETWORK_ANY
-			   : strcmp(r->network, "none") == 0 ? POLICY_RULE_NETWORK_NONE
-							     : POLICY_RULE_NETWORK_HOST,
+		.network = !r->network			      ? POLICY_RULE_NETWORK_ANY
+			   : strcmp(r->network, "none") == 0  ? POLICY_RULE_NETWORK_NONE
+			   : strcmp(r->network, "allow") == 0 ? POLICY_RULE_NETWORK_ALLOW
+							      : POLICY_RULE_NETWORK_HOST,
 		.mount = r->mount,
 		.where = r->origin,
 	};

@@ -168,6 +168,22 @@ static void put_worktree(struct strbuf *out, const struct subject *s)
 	strbuf_putc(out, '\n');
 }
 
+static void put_network(struct strbuf *out, const struct profile *p)
+{
+	const char *label = "network    ";
+
+	if (p->network != PROFILE_NETWORK_ALLOW)
+		strbuf_printf(out, "\nnetwork     %s",
+			      p->network == PROFILE_NETWORK_HOST ? "the host's" : "none");
+	for (size_t i = 0; p->network == PROFILE_NETWORK_ALLOW && i < p->n_network_hosts; i++) {
+		_cleanup_free_ char *rule = host_rule_text(&p->network_hosts[i]);
+
+		strbuf_printf(out, "\n%s %s", label, rule ? rule : "?");
+		label = "           ";
+	}
+	strbuf_putc(out, '\n');
+}
+
 /* The steps of docs/design/governance.md with their results. */
 static void put_steps(struct strbuf *out, const struct run_plan *d)
 {
@@ -176,8 +192,7 @@ static void put_steps(struct strbuf *out, const struct run_plan *d)
 
 	strbuf_printf(out, "lane        %s\nprofile     ", lane_name(s->lane));
 	put_escaped(out, s->profile->name ? s->profile->name : "?");
-	strbuf_printf(out, "\nnetwork     %s\n",
-		      s->profile->network == PROFILE_NETWORK_HOST ? "the host's" : "none");
+	put_network(out, s->profile);
 	put_worktree(out, s);
 	put_writes(out, s);
 	put_sealed(out, s);

@@ -61,7 +61,7 @@ bool config_is_profile(const char *text)
 
 static bool is_network(const char *t)
 {
-	return strcmp(t, "none") == 0 || strcmp(t, "host") == 0;
+	return strcmp(t, "none") == 0 || strcmp(t, "allow") == 0 || strcmp(t, "host") == 0;
 }
 
 static bool is_host(const char *t)
@@ -99,7 +99,7 @@ static const struct key_shape key_shape = {
 	"a public key as 'custody key show' prints it: ed25519: and 64 hex digits", "^ed25519:[0-9a-f]{64}$", is_public_key };
 static const struct key_shape ledger_shape = {
 	"a ledger's public key as 'custody ledger show --key' prints it", "^custody/ledger/[0-9a-f]{32}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/]+=*$", is_ledger_key };
-static const struct key_shape network_shape = { "none or host", "^(none|host)$", is_network };
+static const struct key_shape network_shape = { "none, allow or host", "^(none|allow|host)$", is_network };
 static const struct key_shape host_shape = {
 	"a host's name in lower case", "^[a-z0-9][a-z0-9.-]{0,252}$", is_host };
 static const struct key_shape peer_shape = { "a name of a-z, 0-9 and '-', at most 32", "^[a-z0-9-]{1,32}$", is_peer_name };
@@ -160,7 +160,7 @@ static const struct key_row rule_rows[] = {
 	{ "profile", KEY_KIND_TEXT, .offset = RULE(profile), .shape = &key_shape_name,
 	  .help = "Profile of the run." },
 	{ "network", KEY_KIND_TEXT, .offset = RULE(network), .shape = &network_shape,
-	  .help = "Network mode of the run: none, host." },
+	  .help = "Network mode of the run: none; allow: listed hosts; host: any network, also listed hosts." },
 	{ "mount", KEY_KIND_PATH, .offset = RULE(mount),
 	  .help = "Path at or below which the run can write." },
 	{ "why", KEY_KIND_TEXT, .offset = RULE(why),

@@ -55,7 +55,7 @@ struct config_rule {
 	unsigned int tier;   /* enum config_tier: user or admin; the same numbers as enum policy_tier */
 	char **argv;	     /* words that the command begins with */
 	char *profile;	     /* name */
-	char *network;	     /* "none", "host" */
+	char *network;	     /* "none", "allow", "host" */
 	char *mount;	     /* a writable mount at or below this path */
 	char *why;	     /* for the card and the refusal; may be NULL */
 	char *origin;	     /* "FILE:LINE", for reasons */

@@ -86,7 +86,10 @@ static bool surroundings_fit(const struct policy_rule *r, const struct policy_fa
 		return false;
 	if (r->network == POLICY_RULE_NETWORK_NONE && network != POLICY_NETWORK_NONE)
 		return false;
-	if (r->network == POLICY_RULE_NETWORK_HOST && network != POLICY_NETWORK_HOST)
+	/* A rule that denies the network must not be evaded by a list of hosts. */
+	if (r->network == POLICY_RULE_NETWORK_HOST && network == POLICY_NETWORK_NONE)
+		return false;
+	if (r->network == POLICY_RULE_NETWORK_ALLOW && network != POLICY_NETWORK_ALLOW)
 		return false;
 	return !r->mount || mount_fits(r->mount, facts);
 }

@@ -70,6 +70,7 @@ enum policy_worktree {
 enum policy_network {
 	POLICY_NETWORK_HOST,
 	POLICY_NETWORK_NONE,
+	POLICY_NETWORK_ALLOW, /* listed hosts; effects leave the sandbox as with the host's */
 };
 
 /* Other sources of the words of a command, besides the user: they only ever raise a level. */
@@ -96,7 +97,8 @@ enum policy_effect {
 enum policy_rule_network {
 	POLICY_RULE_NETWORK_ANY,
 	POLICY_RULE_NETWORK_NONE,
-	POLICY_RULE_NETWORK_HOST,
+	POLICY_RULE_NETWORK_HOST,  /* any network: the host's, or allowed hosts */
+	POLICY_RULE_NETWORK_ALLOW, /* allowed hosts only */
 };
 
 /*

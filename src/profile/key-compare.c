@@ -111,6 +111,23 @@ static bool has_tmpfs(const struct profile *p, const struct profile_tmpfs *t)
 	return false;
 }
 
+static bool has_host(const struct profile *p, const struct host_rule *rule)
+{
+	for (size_t i = 0; i < p->n_network_hosts; i++)
+		if (host_rule_covers(&p->network_hosts[i], rule))
+			return true;
+	return false;
+}
+
+/* With the host's network every host can be reached. */
+static bool is_each_host_covered(const struct profile *base, const struct profile *p)
+{
+	for (size_t i = 0; i < p->n_network_hosts && base->network != PROFILE_NETWORK_HOST; i++)
+		if (!has_host(base, &p->network_hosts[i]))
+			return false;
+	return true;
+}
+
 static bool is_subset(const struct key_row *k, const void *over, const void *under)
 {
 	const struct profile *base = over, *p = under; /* for the kinds that only profiles have */
@@ -130,6 +147,8 @@ static bool is_subset(const struct key_row *k, const void *over, const void *und
 			if (!has_tmpfs(base, &p->fs_tmpfs[i]))
 				return false;
 		return true;
+	case KEY_KIND_OBJECTS:
+		return is_each_host_covered(base, p);
 	case KEY_KIND_TEXTS:
 	case KEY_KIND_PATHS:
 	case KEY_KIND_BINDS:

@@ -1,5 +1,6 @@
 # profile: profile text -> struct profile
 libcore_a_SOURCES += \
+	src/profile/host-rule.c src/profile/host-rule.h \
 	src/profile/key-compare.c \
 	src/profile/key-list.c \
 	src/profile/key-schema.c \

@@ -3,6 +3,7 @@
 #include "profile/profile-impl.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -15,6 +16,7 @@ enum {
 	ENGINE_SOCKET,
 	HOST_ROOT,
 	HOST_NETWORK,
+	ANY_HOST,
 };
 
 /* clang-format off */
@@ -24,6 +26,7 @@ static const struct profile_danger dangers[] = {
 	[ENGINE_SOCKET] = { "engine-socket", "access to a container engine or service manager allows starting any process outside; a read-only mount does not prevent it" },
 	[HOST_ROOT] = { "host-root", "root inside is root of the host" },
 	[HOST_NETWORK] = { "host-network", "every network that the host can reach can be reached" },
+	[ANY_HOST] = { "any-host", "data can be sent to every host on the internet, or to all below a top-level domain" },
 };
 
 /* Sockets that start processes outside, and their directories.  '*' matches one component. */
@@ -192,6 +195,21 @@ static bool is_root_inside(const struct profile *p)
 	       (group && profile_is_zero_id(group + 1));
 }
 
+static int require_hosts(const struct profile *p, struct fault *f)
+{
+	for (size_t i = 0; i < p->n_network_hosts; i++) {
+		_cleanup_free_ char *what = NULL;
+
+		if (!host_rule_is_wide(&p->network_hosts[i]) ||
+		    strv_has(p->dangerous, dangers[ANY_HOST].word))
+			continue;
+		if (asprintf(&what, "'network.hosts': '%s'", p->network_hosts[i].host) < 0)
+			what = NULL;
+		return refuse(p, what ? what : "'network.hosts'", dangers[ANY_HOST].word, f);
+	}
+	return 0;
+}
+
 int profile_require_no_danger(const struct profile *p, const struct profile_vars *vars, struct fault *f)
 {
 	const char *home = vars ? vars->home : NULL;
@@ -214,6 +232,9 @@ int profile_require_no_danger(const struct profile *p, const struct profile_vars
 	if (p->network == PROFILE_NETWORK_HOST && !strv_has(p->dangerous, "host-network") &&
 	    !strv_has(p->dangerous, "no-network-namespace"))
 		return refuse(p, "'network.mode' host", "host-network", f);
+	r = require_hosts(p, f);
+	if (r < 0)
+		return r;
 	if (!(p->layers & LAYER_BIT(LAYER_USER_NS)) && is_root_inside(p) &&
 	    !strv_has(p->dangerous, "host-root"))
 		return refuse(p, "'no-user-namespace' with 'process.user' root, or user or group 0",

@@ -38,6 +38,7 @@ void profile_free(struct profile *p)
 	free(p->process_user);
 	free(p->process_cwd);
 	free(p->process_home);
+	host_rules_free(p->network_hosts, p->n_network_hosts);
 	strv_free(p->seccomp_allow);
 	strv_free(p->container_capabilities);
 	strv_free(p->container_sysctls);
@@ -103,6 +104,20 @@ const char *profile_worktree_word(const struct profile *p)
 	return profile_is_fuse(p) ? "overlay-fuse" : profile_workspace_name(p->workspace);
 }
 
+/* Canonical names, before profiles are compared. */
+static int complete_hosts(const struct jdoc *doc, struct profile *p, struct fault *f)
+{
+	const struct jdoc *list = jdoc_get(jdoc_get(doc, "network"), "hosts");
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_network_hosts && r == 0; i++) {
+		r = host_rule_complete(&p->network_hosts[i], f);
+		if (r < 0)
+			r = key_fault_at(f, list->items[i], fault_wrap(f, r, "'network.hosts'"));
+	}
+	return r < 0 || !list ? r : host_rules_require(p->network_hosts, p->n_network_hosts, f);
+}
+
 /* Fill every field of *P from a document; no rule that spans two keys is checked. */
 static int fill_document(const struct jdoc *doc, const struct profile_vars *vars, struct profile *p,
 			 struct fault *f)
@@ -114,7 +129,7 @@ static int fill_document(const struct jdoc *doc, const struct profile_vars *vars
 		r = key_table_fill_defaults(profile_keys(), doc, vars, p, f);
 	if (r == 0 && p->workspace_sandbox)
 		r = apply_sandbox(doc, p, f);
-	return r;
+	return r < 0 ? r : complete_hosts(doc, p, f);
 }
 
 static int require_head(const struct jdoc *doc, struct fault *f)

@@ -11,6 +11,7 @@
 #include "trace/trace-call.h"
 
 #define FIELD(name) offsetof(struct profile, name)
+#define HOST(name) offsetof(struct host_rule, name)
 #define NOWHERE KEY_NO_FIELD
 
 #define KIB (UINT64_C(1) << 10)
@@ -173,7 +174,9 @@ static const struct key_word workspace_words[] = {
 static const struct key_word overlay_words[] = {
 	{ "kernel", PROFILE_OVERLAY_KERNEL, 0 }, { "fuse", PROFILE_OVERLAY_FUSE, 1 }, { 0 } };
 static const struct key_word network_words[] = {
-	{ "none", PROFILE_NETWORK_NONE, 0 }, { "host", PROFILE_NETWORK_HOST, 1 }, { 0 } };
+	{ "none", PROFILE_NETWORK_NONE, 0 }, { "allow", PROFILE_NETWORK_ALLOW, 1 }, { "host", PROFILE_NETWORK_HOST, 2 }, { 0 } };
+static const struct key_word protocol_words[] = {
+	{ "tls", HOST_PROTOCOL_TLS, 0 }, { "http", HOST_PROTOCOL_HTTP, 0 }, { "tcp", HOST_PROTOCOL_TCP, 0 }, { 0 } };
 static const struct key_word container_network_words[] = {
 	{ "none", PROFILE_CONTAINER_NETWORK_NONE, 0 }, { "engine", PROFILE_CONTAINER_NETWORK_ENGINE, 1 }, { 0 } };
 static const struct key_word user_namespace_words[] = {
@@ -194,6 +197,18 @@ static const struct key_word reason_words[] = {
 	{ "disk-limit", 5, 0 }, { "seccomp", 6, 0 }, { "violation", 7, 0 }, { "budget", 8, 0 },
 	{ "inspection", 9, 0 }, { "cancelled", 10, 0 }, { "operator", 11, 0 }, { "lost", 12, 0 },
 	{ "depth-limit", 13, 0 }, { 0 } };
+
+static const struct key_row host_rows[] = {
+	{ "host", KEY_KIND_TEXT, .offset = HOST(host), .required = true,
+	  .help = "Name of the host; \"*.NAME\": all names below it; \"**.NAME\": NAME too; \"*\": every host (dangerous)." },
+	{ "port", KEY_KIND_COUNT, .offset = HOST(port), .min = 1, .max = 65535,
+	  .help = "Its port; by default 443 for tls, 80 for http." },
+	{ "protocol", KEY_KIND_WORD, .offset = HOST(protocol), .fallback = "tls", .words = protocol_words,
+	  .help = "tls: TLS whose server name is the host's; http: plain HTTP; tcp: any bytes." },
+	{ "private", KEY_KIND_BOOL, .offset = HOST(is_private), .fallback = "false",
+	  .help = "The name may lead to an address of a private network or of this machine." },
+	{ 0 },
+};
 
 static const struct key_row keys[] = {
 	{ "schema", KEY_KIND_COUNT, KEY_ORDER_NEVER, NOWHERE, .min = 1, .max = 1,
@@ -290,7 +305,9 @@ static const struct key_row keys[] = {
 	{ "network", KEY_KIND_SECTION, KEY_ORDER_NEVER, NOWHERE,
 	  .help = "The network." },
 	{ "network.mode", KEY_KIND_WORD, KEY_ORDER_RANK, FIELD(network), "none", .words = network_words,
-	  .help = "none: a loopback device of its own; host: the host's network (dangerous)." },
+	  .help = "none: a loopback device of its own; allow: the hosts of network.hosts; host: the host's network (dangerous)." },
+	{ "network.hosts", KEY_KIND_OBJECTS, KEY_ORDER_SUBSET, FIELD(network_hosts), .rows = host_rows,
+	  .row_size = sizeof(struct host_rule), .help = "Hosts that mode allow reaches: objects with host, port, protocol, private." },
 	{ "network.class", KEY_KIND_WORD, KEY_ORDER_BITS, FIELD(network_class), "test", .words = class_words,
 	  .help = "Lane of the profile. test: sandbox; prod: prod; any: both, for profiles without a network." },
 

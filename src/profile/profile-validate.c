@@ -103,6 +103,34 @@ static int require_overlay(const struct profile *p, struct fault *f)
 	return 0;
 }
 
+static int require_network(const struct profile *p, struct fault *f)
+{
+	if (p->network == PROFILE_NETWORK_HOST && p->n_network_hosts > 0)
+		return fault_set(
+			f, EINVAL,
+			"profile '%s': the host's network reaches every host, so 'network.hosts' has no "
+			"effect: set 'network.mode' to allow, or remove the list",
+			p->name);
+	if (p->network != PROFILE_NETWORK_ALLOW)
+		return 0;
+	if (p->n_network_hosts == 0)
+		return fault_set(
+			f, EINVAL,
+			"profile '%s': 'network.mode' is allow, but 'network.hosts' lists no host: add "
+			"one, or set the mode to none",
+			p->name);
+	/* The first process of the namespace could change its routes. */
+	if (!(p->layers & LAYER_BIT(LAYER_USER_NS)) || !(p->layers & LAYER_BIT(LAYER_CAPABILITIES)))
+		return fault_set(f, EINVAL,
+				 "profile '%s': 'network.mode' allow needs the layers user-namespace and "
+				 "capabilities: remove \"no-user-namespace\" and \"no-capabilities\" from "
+				 "'dangerous'",
+				 p->name);
+	return fault_set(f, ENOTSUP,
+			 "profile '%s': 'network.mode' allow is not implemented yet: set it to none",
+			 p->name);
+}
+
 static int require_optional(const struct profile *p, struct fault *f)
 {
 	for (int i = 0; i < _LAYER_MAX; i++) {
@@ -129,6 +157,8 @@ int profile_require_sound(const struct profile *p, const struct profile_vars *va
 		r = require_optional(p, f);
 	if (r == 0)
 		r = require_overlay(p, f);
+	if (r == 0)
+		r = require_network(p, f);
 	if (r == 0)
 		r = profile_require_no_danger(p, vars, f);
 	return r;
@@ -193,6 +223,13 @@ int profile_require_portable(const struct profile *p, struct fault *f)
 				 "profile '%s': 'process.home' %s is not supported in a bundle, because only "
 				 "'custody run' locks the home while it is used: set it to memory",
 				 p->name, p->process_home);
+	if (p->network == PROFILE_NETWORK_ALLOW)
+		return fault_set(
+			f, ENOTSUP,
+			"profile '%s': 'network.mode' allow is not supported in a bundle, because only "
+			"'custody run' starts custody-egress, which decides about each connection: set it "
+			"to none",
+			p->name);
 	if (profile_is_fuse(p))
 		return fault_set(
 			f, ENOTSUP,

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "base/json.h"
+#include "profile/host-rule.h"
 #include "state/lane.h"
 
 /*
@@ -42,8 +43,9 @@ enum profile_overlay {
 };
 
 enum profile_network {
-	PROFILE_NETWORK_NONE, /* a network namespace with only a loopback device */
-	PROFILE_NETWORK_HOST, /* needs "host-network" in `dangerous` */
+	PROFILE_NETWORK_NONE,  /* a network namespace with only a loopback device */
+	PROFILE_NETWORK_HOST,  /* needs "host-network" in `dangerous` */
+	PROFILE_NETWORK_ALLOW, /* the hosts of network_hosts, through custody-egress */
 };
 
 enum profile_seccomp_violation {
@@ -122,6 +124,8 @@ struct profile {
 
 	enum profile_network network;
 	enum network_class network_class; /* the lane of the profile; default test */
+	struct host_rule *network_hosts;  /* what PROFILE_NETWORK_ALLOW allows */
+	size_t n_network_hosts;
 
 	uint64_t limit_memory;	    /* bytes, 0 = none */
 	uint64_t limit_pids;	    /* 0 = none */
@@ -196,8 +200,8 @@ int profile_require_supported(const struct profile *p, struct fault *f) _must_ch
 int profile_require_portable(const struct profile *p, struct fault *f) _must_check_;
 
 /*
- * Is the profile allowed in this lane?  Class any is valid only without a network: with the host's network it
- * counts as test.  -LANE_REFUSED.
+ * Is the profile allowed in this lane?  Class any is valid only without a network: with the host's or with
+ * allowed hosts it counts as test.  -LANE_REFUSED.
  */
 int profile_require_lane(const struct profile *p, enum lane lane, struct fault *f) _must_check_;
 

@@ -54,6 +54,19 @@ static const char *find_replaced(const struct subject *s)
 	return NULL;
 }
 
+static enum policy_network network_of(const struct profile *p)
+{
+	switch (p->network) {
+	case PROFILE_NETWORK_NONE:
+		return POLICY_NETWORK_NONE;
+	case PROFILE_NETWORK_ALLOW:
+		return POLICY_NETWORK_ALLOW;
+	case PROFILE_NETWORK_HOST:
+		break;
+	}
+	return POLICY_NETWORK_HOST;
+}
+
 int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct fault *f)
 {
 	const struct profile *p = s->profile;
@@ -82,7 +95,7 @@ int subject_facts_fill(const struct subject *s, struct policy_facts *ret, struct
 					 : POLICY_WORKTREE_EPHEMERAL,
 		.rw = rw,
 		.n_rw = n,
-		.network = p->network == PROFILE_NETWORK_NONE ? POLICY_NETWORK_NONE : POLICY_NETWORK_HOST,
+		.network = network_of(p),
 		.broker_tool = p->sections[PROFILE_SECTION_BROKER] != NULL,
 		.profile_name = p->name,
 		.replaced = find_replaced(s),

@@ -13,7 +13,7 @@
 /* One function per object, each field named once: written and read form are the same. */
 
 static const char *const root_types[] = { "host-ro", "dir", NULL };
-static const char *const networks[] = { "none", "host", NULL };
+static const char *const networks[] = { "none", "host", "allow", NULL }; /* enum profile_network */
 static const char *const violations[] = { "errno", "kill", NULL };
 
 static void map_lane(struct jmap *m, struct subject *s)
@@ -91,6 +91,36 @@ static void map_limits(struct jmap *parent, struct subject *s, struct profile *p
 		p->limit_tmp = tmp;
 }
 
+static int read_host(struct jmap *m, const char *text, struct host_rule *ret)
+{
+	return host_rule_parse(text, ret, NULL) < 0 ? jmap_fail(m, EINVAL, "'hosts': '%s' is no rule", text)
+						    : 0;
+}
+
+/* In the order of the profile: "api.github.com:443 tls". */
+static void map_hosts(struct jmap *m, struct profile *p)
+{
+	_cleanup_strv_ char **texts = NULL;
+	size_t n;
+
+	for (size_t i = 0; !m->reading && i < p->n_network_hosts; i++) {
+		_cleanup_free_ char *text = host_rule_text(&p->network_hosts[i]);
+
+		if (!text || strv_append(&texts, text) < 0)
+			(void)jmap_fail(m, ENOMEM, "no memory");
+	}
+	jmap_strv(m, "hosts", &texts);
+	n = m->reading && texts ? strv_len(texts) : 0;
+	if (m->r < 0 || n == 0)
+		return;
+	p->network_hosts = calloc(n, sizeof(*p->network_hosts));
+	if (!p->network_hosts)
+		(void)jmap_fail(m, ENOMEM, "no memory");
+	while (m->r == 0 && p->n_network_hosts < n &&
+	       read_host(m, texts[p->n_network_hosts], &p->network_hosts[p->n_network_hosts]) == 0)
+		p->n_network_hosts++;
+}
+
 static void map_network(struct jmap *m, struct profile *p)
 {
 	unsigned int network = p->network;
@@ -98,6 +128,8 @@ static void map_network(struct jmap *m, struct profile *p)
 	jmap_word(m, "network", networks, &network);
 	if (m->r == 0 && m->reading)
 		p->network = (enum profile_network)network;
+	if (m->r == 0 && network == PROFILE_NETWORK_ALLOW)
+		map_hosts(m, p);
 }
 
 /* Only where it is not the default, so that other subjects keep their digests. */

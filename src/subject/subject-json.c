@@ -74,6 +74,10 @@ static int require_portable(const struct subject *s, struct fault *f)
 		return fault_set(f, EPERM, "subject.worktree: 'base': a bundle cannot continue a session");
 	if (s->subordinate)
 		return fault_set(f, EPERM, "subject.user: 'ids': a bundle cannot use subordinate ids");
+	if (s->profile->network == PROFILE_NETWORK_ALLOW)
+		return fault_set(
+			f, EPERM,
+			"subject: 'network': a bundle has no custody-egress that decides about hosts");
 	if (subject_find_overlay(s))
 		return fault_set(f, EPERM,
 				 "subject: 'overlay': a bundle cannot show a repository beside the worktree");

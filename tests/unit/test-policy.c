@@ -405,6 +405,14 @@ static void rules_may_name_profile_network_and_mount(void)
 	CHECK(level_of(&facts, "ls") == 'A');
 	facts.network = POLICY_NETWORK_HOST;
 	CHECK(level_of(&facts, "ls") == '-');
+	facts.network = POLICY_NETWORK_ALLOW;
+	CHECK(level_of(&facts, "ls") == '-');
+	r = (struct policy_rule){ .effect = POLICY_EFFECT_DENY, .network = POLICY_RULE_NETWORK_NONE };
+	CHECK(level_of(&facts, "ls") == 'A');
+	r = (struct policy_rule){ .effect = POLICY_EFFECT_DENY, .network = POLICY_RULE_NETWORK_ALLOW };
+	CHECK(level_of(&facts, "ls") == '-');
+	facts.network = POLICY_NETWORK_HOST;
+	CHECK(level_of(&facts, "ls") == 'A');
 	r = (struct policy_rule){ .effect = POLICY_EFFECT_DENY, .mount = "/mnt" };
 	CHECK(level_of(&facts, "ls") == 'A');
 	facts.rw = rw;

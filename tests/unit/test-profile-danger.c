@@ -90,6 +90,8 @@ static void refusals_name_the_word_and_its_meaning(void)
 	CHECK(is_refused(HEAD ",\"filesystem\":{\"rw\":[\"${home}\"]}}", "shell start-up"));
 	CHECK(is_refused(HEAD ",\"filesystem\":{\"ro\":[\"/run/docker.sock\"]}}", "add \"engine-socket\""));
 	CHECK(is_refused(HEAD ",\"network\":{\"mode\":\"host\"}}", "add \"host-network\""));
+	CHECK(is_refused(HEAD ",\"network\":{\"hosts\":[{\"host\":\"*\"}]}}", "add \"any-host\""));
+	CHECK(is_refused(HEAD ",\"network\":{\"hosts\":[{\"host\":\"**.com\"}]}}", "add \"any-host\""));
 	CHECK(is_refused(HEAD ",\"dangerous\":[\"no-user-namespace\"]}", "add \"host-root\""));
 	for (size_t i = 0; i < ARRAY_SIZE(zero_users); i++) {
 		char text[256];

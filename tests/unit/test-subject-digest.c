@@ -155,6 +155,9 @@ static struct jdoc *other_document;
 	X(process_home,      BY_THE_PROFILE, x->p.process_home = S("keep")) \
 	X(network,           IN_IT,          x->p.network = PROFILE_NETWORK_HOST) \
 	X(network_class,     BY_THE_PROFILE, x->p.network_class = NETWORK_CLASS_PROD) \
+	/* Those of mode allow are: test-subject-json.c. */ \
+	X(network_hosts,     BY_THE_PROFILE, x->p.network_hosts = NULL) \
+	X(n_network_hosts,   BY_THE_PROFILE, x->p.n_network_hosts++) \
 	X(limit_memory,      IN_IT,          x->p.limit_memory++) \
 	X(limit_pids,        IN_IT,          x->p.limit_pids++) \
 	X(limit_cpu_percent, IN_IT,          x->p.limit_cpu_percent++) \

@@ -612,6 +612,23 @@ static void parts_that_a_supervisor_proves_are_not_for_bundles(void)
 	CHECK(is_for_sessions_only(&s, "a bundle cannot show a repository"));
 }
 
+static void allowed_hosts_are_in_the_document_and_not_for_bundles(void)
+{
+	struct host_rule hosts[] = { { S("api.example.org"), 443, HOST_PROTOCOL_TLS, false },
+				     { S("*.example.org"), 22, HOST_PROTOCOL_TCP, true } };
+	struct profile p = fixture_profile();
+	struct subject s = fixture_subject(&p);
+	struct digest both, one;
+
+	p.network = PROFILE_NETWORK_ALLOW;
+	p.network_hosts = hosts;
+	p.n_network_hosts = 2;
+	CHECK(is_for_sessions_only(&s, "a bundle has no custody-egress"));
+	CHECK(fixture_digest(&s, &both));
+	p.n_network_hosts = 1;
+	CHECK(fixture_digest(&s, &one) && !digest_equal(&both, &one));
+}
+
 TAP_MAIN(T(a_subject_comes_back_with_the_same_config), T(a_built_subject_is_read_back),
 	 T(anything_else_is_refused), T(other_spellings_are_refused), T(numbers_that_lead_astray_are_refused),
 	 T(each_value_of_the_environment_must_match), T(values_are_not_in_it_and_names_are),
@@ -619,4 +636,5 @@ TAP_MAIN(T(a_subject_comes_back_with_the_same_config), T(a_built_subject_is_read
 	 T(secrets_of_the_command_are_not_in_the_document), T(only_the_approved_words_are_taken),
 	 T(a_placeholder_for_other_text_is_refused), T(the_digest_is_over_the_true_words),
 	 T(a_longer_time_is_refused), T(values_that_JSON_cannot_hold_are_refused),
-	 T(words_do_not_run_together), T(parts_that_a_supervisor_proves_are_not_for_bundles))
+	 T(words_do_not_run_together), T(parts_that_a_supervisor_proves_are_not_for_bundles),
+	 T(allowed_hosts_are_in_the_document_and_not_for_bundles))
