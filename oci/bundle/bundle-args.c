@@ -164,6 +164,8 @@ static void append_report(struct jdoc *args, const struct subject *s)
 	jdoc_append_string(args, "--report");
 	if (subject_traces(s))
 		jdoc_append_string(args, "--trace");
+	if (s->profile->network == PROFILE_NETWORK_ALLOW)
+		jdoc_append_string(args, "--egress");
 }
 
 void bundle_add_args(struct jdoc *process, const struct subject *s, const struct placement *p)

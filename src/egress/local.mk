@@ -2,6 +2,7 @@
 libcore_a_SOURCES += \
 	src/egress/dns-message.c src/egress/dns-message.h \
 	src/egress/dns-pool.c src/egress/dns-pool.h \
+	src/egress/egress-net.c src/egress/egress-net.h \
 	src/egress/http-body.c src/egress/http-body.h \
 	src/egress/http-field.c src/egress/http-field.h \
 	src/egress/http-head-write.c \

@@ -43,5 +43,13 @@ struct facts_mount {
 
 /* False at the end; a malformed line sets *BROKEN. */
 bool facts_next_mount(char **at, struct facts_mount *ret, bool *broken);
+/*
+ * The namespace of a session with allowed hosts: in /proc/net/dev no device but lo; in fib_trie the routes of 127.0.0.0/8 and
+ * 198.18.0.0/15 to this machine, and nothing else (RET_BAD: the first that is); in ipv6_route at most ::1.
+ */
+bool facts_has_only_loopback(const char *dev);
+bool facts_has_only_own_routes(const char *fib, const char **ret_bad, size_t *ret_len);
+bool facts_has_no_ipv6_route(const char *routes);
+
 bool facts_has_word(const char *list, const char *word);   /* in "a,b,c" */
 bool facts_is_below(const char *path, const char *parent); /* equal or below */

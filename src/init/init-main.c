@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "init/init-gate.h"
+#include "init/init-network.h"
 #include "init/init-options.h"
 #include "init/init-payload.h"
 #include "init/init-prove.h"
@@ -120,6 +121,12 @@ static int prepare(struct init_options *o, struct init_msg *msg, struct payload_
 		if (r < 0)
 			return release_fail("cannot release the controlling terminal", r);
 		start->terminal = r > 0;
+	}
+	if (o->egress) {
+		int failed = network_wait(msg);
+
+		if (failed)
+			return failed;
 	}
 	init_prove(o, msg);
 	if (!o->report) {

@@ -148,6 +148,8 @@ static int parse_option(char *arg, struct init_options *o, struct line *why)
 		o->seccomp_kills = true;
 	else if (strcmp(arg, "--trace") == 0)
 		o->trace = true;
+	else if (strcmp(arg, "--egress") == 0)
+		o->egress = true;
 	else if ((value = after(arg, "--tty=")))
 		return parse_tty(value, o, why);
 	else if ((value = after(arg, "--require=")))
@@ -199,6 +201,8 @@ int options_parse(char **argv, char **envp, struct init_options *o, struct line 
 			      NULL);
 	if (o->trace && !o->report)
 		return refuse(why, "--trace requires --report: the supervisor observes", NULL);
+	if (o->egress && !o->report)
+		return refuse(why, "--egress requires --report: the supervisor prepares the network", NULL);
 	if (o->gate && o->report)
 		return refuse(why,
 			      "--gate and --report exclude each other: one supervisor releases the command",

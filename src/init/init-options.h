@@ -19,7 +19,7 @@ enum init_work {
 
 /* The command line of init-proto.h.  Strings are borrowed from argv. */
 struct init_options {
-	bool report, gate, plain_root, seccomp_kills, trace;
+	bool report, gate, plain_root, seccomp_kills, trace, egress;
 	bool exec;	  /* set by init itself, in a child for a further command */
 	unsigned int tty; /* bit N: descriptor N is the pty; 0: no pty */
 	int gate_fd;	  /* set by init itself, with GATE */

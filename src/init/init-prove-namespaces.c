@@ -184,14 +184,47 @@ static long try_network(void)
 	return r;
 }
 
+/* With allowed hosts: connections arrive at custody-egress or nowhere. */
+static bool prove_routes(struct line *d)
+{
+	char text[8192];
+	const char *bad = "";
+	size_t len = 0;
+	long n;
+
+	if (rt_read_file("/proc/net/dev", text, sizeof(text)) < 0 || !facts_has_only_loopback(text)) {
+		line_put(d, ", a device beside lo");
+		return false;
+	}
+	if (rt_read_file("/proc/net/fib_trie", text, sizeof(text)) < 0) {
+		line_put(d, ", routes cannot be read");
+		return false;
+	}
+	if (!facts_has_only_own_routes(text, &bad, &len)) {
+		line_put(d, ", route ");
+		line_put_bytes(d, bad, len);
+		return false;
+	}
+	/* Missing in a kernel without IPv6. */
+	n = rt_read_file("/proc/net/ipv6_route", text, sizeof(text));
+	if (n == -ENOENT || (n >= 0 && facts_has_no_ipv6_route(text)))
+		return true;
+	line_put(d, ", a route of IPv6");
+	return false;
+}
+
 static void prove_net(struct prove *p)
 {
 	struct line d = proof_line(p, LAYER_NET_NS);
 	long tried = try_network();
 
+	bool holds = tried < 0 && ns_is_own(p, INIT_NS_NET);
+
 	put_ns(&d, p, INIT_NS_NET);
 	line_put(&d, tried == 0 ? ", a route to 192.0.2.1" : ", no route out");
-	proof_set(p, LAYER_NET_NS, tried < 0 && ns_is_own(p, INIT_NS_NET), tried);
+	if (p->options->egress && !prove_routes(&d))
+		holds = false;
+	proof_set(p, LAYER_NET_NS, holds, tried);
 }
 
 static void prove_cgroup(struct prove *p)

@@ -1,7 +1,7 @@
 # init: custody-init, PID 1 inside (no libc)
 # Linked with no library at all: src/init/init-rt.h says why.
 pkglibexec_PROGRAMS += custody-init
-init_parsers = src/init/init-facts.c src/init/init-facts.h src/init/init-line.c src/init/init-request.c src/init/init-request.h
+init_parsers = src/init/init-facts.c src/init/init-facts.h src/init/init-facts-net.c src/init/init-line.c src/init/init-request.c src/init/init-request.h
 custody_init_SOURCES = $(init_parsers) \
 	src/layer/inherit-check.c src/layer/inherit-table.c \
 	src/layer/layer.c \
@@ -11,6 +11,7 @@ custody_init_SOURCES = $(init_parsers) \
 	src/init/init-gate.c src/init/init-gate.h \
 	src/init/init-inherit.c \
 	src/init/init-main.c \
+	src/init/init-network.c src/init/init-network.h \
 	src/init/init-options.c src/init/init-options.h \
 	src/init/init-payload.c src/init/init-payload.h \
 	src/init/init-prove.c src/init/init-prove.h \

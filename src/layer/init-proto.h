@@ -12,6 +12,8 @@
  * end is descriptor 3 and is closed on exec. Both sides are the same build: fixed structs, magic checked.
  *
  *	     <- FILTER with a descriptor, with --trace: the filter that asks the observer, as struct sock_filter
+ *	init -> NETWORK with the write end of a pipe, with --egress: the supervisor joins the network namespace, prepares it and
+ *		binds its listeners, and writes one byte; after end of file nothing is executed
  *	init -> LISTENER with the filter's descriptor, once the layers are proven; or with errno, and nothing is executed
  *	init -> REPORT (facts; with a terminal the pty's master is passed as SCM_RIGHTS)
  *	     <- GO, or the socket closes: nothing is executed and init exits
@@ -61,6 +63,8 @@
  *			fuse-overlayfs, where the runtime binds a directory and does not set these flags
  *	--seccomp-kills	the filter kills instead of returning an error: init tries a forbidden call in a child
  *	--trace		own run: install the supervisor's second filter, on top of the runtime's, before REPORT
+ *	--egress	own run with allowed hosts: the network namespace must have the routes of loopback and of
+ *			198.18.0.0/15 to this machine, and no other device or route
  *	--time=S:GRACE	other runtime: TERM after S seconds, KILL after GRACE more, status 124 (own runs: the
  *			supervisor keeps the time)
  *
@@ -87,6 +91,7 @@ enum init_msg_type {
 	INIT_MSG_EXEC,
 	INIT_MSG_FILTER,
 	INIT_MSG_LISTENER,
+	INIT_MSG_NETWORK,
 };
 
 /* Of EXEC, in this order. */

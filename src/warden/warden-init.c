@@ -103,6 +103,20 @@ static int on_listener(struct warden *w, const struct init_msg *m, int fd, struc
 	return r;
 }
 
+/* Before it proves its layers: it finds the network as it will stay. */
+static int on_network(struct warden *w, int fd, struct fault *f)
+{
+	int r;
+
+	if (!w->job->network || w->phase != WARDEN_CREATING || w->networked || fd < 0)
+		return fault_set(f, EPROTO, "custody-init asked for a network that it does not get");
+	r = w->job->network(w->job->arg, w->init, f);
+	if (r < 0)
+		return r;
+	w->networked = true;
+	return write(fd, "", 1) == 1 ? 0 : fault_errno(f, errno, "answer custody-init");
+}
+
 static bool has_limit(pid_t pid, int resource, uint64_t want)
 {
 	struct rlimit64 l;
@@ -158,6 +172,8 @@ static int on_report(struct warden *w, const struct init_msg *m, int *fd, struct
 		return fault_set(f, EPROTO, "custody-init reported twice");
 	if (has_filter(w) && !w->listens)
 		return fault_set(f, EPROTO, "custody-init did not install the filter that observes");
+	if (w->job->network && !w->networked)
+		return fault_set(f, EPROTO, "custody-init did not wait for its network");
 	r = proof_compare(m, s->layers, s->profile->optional, w->limits, w->host_ns, w->ret->layers, f);
 	w->ret->proven = true;
 	if (r < 0)
@@ -203,6 +219,8 @@ static int on_message(struct warden *w, const struct init_msg *m, int *fd, struc
 	switch (m->type) {
 	case INIT_MSG_REPORT:
 		return on_report(w, m, fd, f);
+	case INIT_MSG_NETWORK:
+		return on_network(w, *fd, f);
 	case INIT_MSG_LISTENER:
 		return on_listener(w, m, *fd, f);
 	case INIT_MSG_EXECED:

@@ -68,6 +68,7 @@ struct warden {
 	uint32_t limits; /* LAYER_BIT()s of limits that were read back */
 	struct exit_facts facts;
 	bool side_over[WARDEN_SIDES]; /* the job's side is gone */
+	bool networked;
 	bool listens;		      /* the filter of the job is installed */
 	struct fault fault;	      /* why the set-up failed */
 };

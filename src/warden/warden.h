@@ -48,7 +48,7 @@ struct warden_side {
 	void *arg;
 };
 
-#define WARDEN_SIDES 2 /* the broker, and the observer of system calls */
+#define WARDEN_SIDES 3 /* the broker, the observer of system calls, and custody-egress */
 
 struct warden_job {
 	const struct runtime_ops *ops;
@@ -84,6 +84,8 @@ struct warden_job {
 	void (*orphan)(void *arg);
 	/* In the supervisor, with FILTER_FD, before the layers are compared: FD notifies, and stays the caller's. */
 	int (*listener)(void *arg, int fd, struct fault *f);
+	/* In the supervisor, when init was executed and has proven nothing yet: prepares its network namespace.  NULL: nothing. */
+	int (*network)(void *arg, pid_t pid, struct fault *f);
 	/* In the supervisor, when every layer is proven and right before GO.  Negative: nothing is executed. */
 	int (*release)(void *arg, pid_t pid, const enum layer_state *layers, struct fault *f);
 	/* In the supervisor, once, when the payload was executed.  May be NULL. */

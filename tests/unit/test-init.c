@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,54 @@ static void options_are_read(void)
 	CHECK(o.require == (LAYER_BIT(LAYER_SECCOMP) | LAYER_BIT(LAYER_USER_NS)));
 }
 
+#define FIB_LO                                                                                \
+	"  +-- 0.0.0.0/0 2 0 2\n     +-- 127.0.0.0/8 2 0 2\n        +-- 127.0.0.0/31 1 0 0\n" \
+	"           |-- 127.0.0.0\n              /8 host LOCAL\n           |-- 127.0.0.1\n"   \
+	"              /32 host LOCAL\n        |-- 127.255.255.255\n           /32 link BROADCAST\n"
+#define FIB_OWN "     |-- 198.18.0.0\n        /15 host LOCAL\n"
+
+static bool own_routes(const char *text)
+{
+	const char *bad;
+	size_t len;
+
+	return facts_has_only_own_routes(text, &bad, &len);
+}
+
+static void DOOR_3_any_other_device_or_route_is_seen(void)
+{
+	static const char head[] = "Inter-|   Receive\n face |bytes    packets errs\n";
+	char dev[512];
+
+	CHECK(own_routes("Main:\n" FIB_LO FIB_OWN "Local:\n" FIB_LO FIB_OWN));
+	CHECK(!own_routes("Main:\n" FIB_LO "Local:\n" FIB_LO));
+	CHECK(!own_routes(FIB_LO FIB_OWN "     |-- 0.0.0.0\n        /0 universe UNICAST\n"));
+	CHECK(!own_routes(FIB_LO FIB_OWN "     |-- 10.0.0.2\n        /32 host LOCAL\n"));
+	CHECK(!own_routes(FIB_LO "     |-- 198.18.0.0\n        /15 link UNICAST\n"));
+	CHECK(!own_routes(FIB_LO FIB_OWN "        /15 universe UNICAST\n"));
+	CHECK(!own_routes(FIB_LO "     |-- 198.18.0.0\n        /14 host LOCAL\n"));
+	CHECK(!own_routes(""));
+	(void)snprintf(dev, sizeof(dev), "%s    lo:       0       0\n", head);
+	CHECK(facts_has_only_loopback(dev));
+	(void)snprintf(dev, sizeof(dev), "%s    lo:       0       0\n  eth0:     0\n", head);
+	CHECK(!facts_has_only_loopback(dev));
+	(void)snprintf(dev, sizeof(dev), "%s  lo0:     0\n", head);
+	CHECK(!facts_has_only_loopback(dev));
+	CHECK(!facts_has_only_loopback(head));
+	CHECK(facts_has_no_ipv6_route(
+		"00000000000000000000000000000000 00 00000000000000000000000000000000 00 "
+		"00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo\n"
+		"00000000000000000000000000000001 80 00000000000000000000000000000000 00 "
+		"00000000000000000000000000000000 00000000 00000002 00000000 80200001       lo\n"));
+	CHECK(facts_has_no_ipv6_route(""));
+	CHECK(!facts_has_no_ipv6_route(
+		"00000000000000000000000000000000 00 00000000000000000000000000000000 00 "
+		"00000000000000000000000000000000 00000400 00000001 00000000 00000001       lo\n"));
+	CHECK(!facts_has_no_ipv6_route(
+		"00000000000000000000000000000001 80 00000000000000000000000000000000 00 "
+		"00000000000000000000000000000000 00000000 00000002 00000000 80200001     eth0\n"));
+}
+
 static void options_that_are_not_understood_are_refused_by_name(void)
 {
 	static const struct {
@@ -221,6 +270,7 @@ static void options_that_are_not_understood_are_refused_by_name(void)
 		{ "--time=5", "SECONDS" },
 		{ "--time=5:x", "SECONDS" },
 		{ "--time=:5", "SECONDS" },
+		{ "--egress", "--report" },
 		{ "-x", "unknown option" },
 		{ "--tty=012", "--report" },
 		{ "--tty", "unknown option" },
@@ -320,5 +370,5 @@ TAP_MAIN(T(status_is_read), T(status_without_a_field_is_not_complete),
 	 T(mounts_are_read_with_tags_escapes_and_empty_sources),
 	 T(mount_line_that_is_cut_off_is_not_passed_over), T(below_means_whole_names),
 	 T(lines_are_cut_never_overrun_and_never_obeyed), T(options_are_read),
-	 T(options_that_are_not_understood_are_refused_by_name), T(a_request_is_read_whole_or_not_at_all),
-	 T(a_request_with_wrong_counts_is_refused))
+	 T(DOOR_3_any_other_device_or_route_is_seen), T(options_that_are_not_understood_are_refused_by_name),
+	 T(a_request_is_read_whole_or_not_at_all), T(a_request_with_wrong_counts_is_refused))
