@@ -23,8 +23,9 @@ struct showing {
 	struct session_note note;
 	struct strbuf records; /* items of a JSON list, or the lines of the records */
 	size_t n;
-	uint64_t calls, refusals; /* of tools */
-	char **credentials;	  /* names of those that were used */
+	uint64_t calls, refusals;			    /* of tools */
+	uint64_t connections, net_refusals, sent, received; /* with allowed hosts */
+	char **credentials;				    /* names of those that were used */
 	struct trace_summary trace;
 	char *evidence; /* path in session.end; NULL: no evidence */
 	bool json;
@@ -64,6 +65,19 @@ static void count_tools(struct showing *s, const struct record *r)
 		s->refusals += record_get_u64(r, "more", &more) ? more : 1;
 }
 
+static void count_connections(struct showing *s, const struct record *r)
+{
+	uint64_t n;
+
+	s->connections += record_kind_is(r, "net.connect");
+	if (record_kind_is(r, "net.refused"))
+		s->net_refusals += record_get_u64(r, "more", &n) ? n : 1;
+	if (!record_kind_is(r, "net.close"))
+		return;
+	s->sent += record_get_u64(r, "sent", &n) ? n : 0;
+	s->received += record_get_u64(r, "received", &n) ? n : 0;
+}
+
 static void note_credential(struct showing *s, const struct record *r)
 {
 	struct span name = record_get(r, "name");
@@ -85,6 +99,7 @@ static int take_record(const struct record *r, void *arg)
 		return 0;
 	take_evidence(s, r);
 	count_tools(s, r);
+	count_connections(s, r);
 	note_credential(s, r);
 	if (s->json) {
 		strbuf_puts(&s->records, s->n ? "," : "");
@@ -141,6 +156,14 @@ static int print_json(const struct command_call *c, const struct showing *s, str
 
 		jdoc_set_int(tools, "calls", (int64_t)s->calls);
 		jdoc_set_int(tools, "refused", (int64_t)s->refusals);
+	}
+	if (s->connections || s->net_refusals) {
+		struct jdoc *net = jdoc_set_object(o, "connections");
+
+		jdoc_set_int(net, "made", (int64_t)s->connections);
+		jdoc_set_int(net, "refused", (int64_t)s->net_refusals);
+		jdoc_set_int(net, "sent", (int64_t)s->sent);
+		jdoc_set_int(net, "received", (int64_t)s->received);
 	}
 	if (s->credentials)
 		names = jdoc_set_array(o, "credentials");
@@ -247,6 +270,10 @@ static void print_people(const struct command_call *c, const struct showing *s)
 		printf("%-10s %d\n", "status", n->code);
 	if (s->calls || s->refusals)
 		printf("%-10s %" PRIu64 " calls, %" PRIu64 " refused\n", "tools", s->calls, s->refusals);
+	if (s->connections || s->net_refusals)
+		printf("%-10s %" PRIu64 " connections, %" PRIu64 " refused, %" PRIu64 " bytes sent, %" PRIu64
+		       " received\n",
+		       "network", s->connections, s->net_refusals, s->sent, s->received);
 	for (char **name = s->credentials; name && *name; name++)
 		print_field(name == s->credentials ? "used" : "", *name);
 	print_trace(s);

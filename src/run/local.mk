@@ -6,6 +6,7 @@ librun_a_SOURCES += \
 	src/run/run-base-repository.c \
 	src/run/run-base.c src/run/run-base.h \
 	src/run/run-broker.c src/run/run-broker.h \
+	src/run/run-egress.c src/run/run-egress.h \
 	src/run/run-detach.c src/run/run-detach.h \
 	src/run/run-dry.c \
 	src/run/run-evidence.c src/run/run-evidence.h \

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "run/run-broker.h"
 #include "run/run-detach.h"
+#include "run/run-egress.h"
 #include "run/run-evidence.h"
 #include "run/run-exec.h"
 #include "run/run-housekeeping.h"
@@ -57,6 +58,7 @@ struct job {
 	struct run_evidence *evidence;
 	struct run_broker *broker;
 	struct run_trace *trace;
+	struct run_egress *egress;
 	const struct output_log *log;
 	struct fault
 		undescribed; /* why session.json or the files for recovery are missing; code 0: they exist */
@@ -113,6 +115,14 @@ static int place(void *arg, pid_t creator, struct fault *f)
 	return r;
 }
 
+/* init waits before it proves the layers. */
+static int network(void *arg, pid_t pid, struct fault *f)
+{
+	const struct job *j = arg;
+
+	return run_egress_prepare(j->egress, pid, f);
+}
+
 /* While init proves the layers. */
 static void created(void *arg)
 {
@@ -163,6 +173,8 @@ static int release(void *arg, pid_t pid, const enum layer_state *layers, struct 
 		r = run_limits_set(&j->instead, pid, f);
 	if (r == 0)
 		r = run_broker_start(j->broker, pid, f);
+	if (r == 0)
+		r = run_egress_start(j->egress, f);
 	if (r == 0)
 		r = decision_consume(&j->run->decision, f);
 	seam("approval-consumed");
@@ -264,6 +276,15 @@ static int observe(struct job *j, struct warden_job *w, struct fault *f)
 	return r;
 }
 
+static void allow_hosts(struct job *j, struct warden_job *w)
+{
+	run_egress_open(j->egress, j->run);
+	if (!j->egress->run)
+		return;
+	w->network = network;
+	w->sides[2] = &j->egress->side;
+}
+
 /* The limits for which the subject has a layer. */
 static void set_limits(const struct run_plan *d, struct warden_job *w)
 {
@@ -334,6 +355,7 @@ int run_supervise(struct run *run, struct fault *f)
 	_cleanup_mount_watch_ struct mount_watch watch = MOUNT_WATCH_NONE;
 	_cleanup_run_broker_ struct run_broker broker = RUN_BROKER_NONE;
 	_cleanup_run_trace_ struct run_trace trace = RUN_TRACE_NONE;
+	_cleanup_run_egress_ struct run_egress egress = RUN_EGRESS_NONE;
 	_cleanup_run_exec_ struct run_exec exec = { .job = { .fd = -EBADF } };
 	struct warden_job w = {
 		.ops = &adapter_ops,
@@ -360,6 +382,7 @@ int run_supervise(struct run *run, struct fault *f)
 			   .evidence = &evidence,
 			   .broker = &broker,
 			   .trace = &trace,
+			   .egress = &egress,
 			   .log = &log,
 			   .watch = &watch,
 			   .server = &server,
@@ -381,6 +404,7 @@ int run_supervise(struct run *run, struct fault *f)
 		r = offer_tools(&job, &w, f);
 	if (r == 0)
 		r = observe(&job, &w, f);
+	allow_hosts(&job, &w);
 	if (r == 0)
 		r = open_cgroup(&job, f);
 	if (r == 0) {
@@ -412,6 +436,7 @@ int run_supervise(struct run *run, struct fault *f)
 	}
 	/* Before the chain is closed. */
 	run_broker_end(&broker);
+	run_egress_end(&egress);
 	run_trace_end(&trace);
 	if (r == 0 && log.error)
 		run->result->output_error = log.error;

@@ -14,6 +14,7 @@
 #include "oci/libcrun/libcrun-adapter.h"
 #include "run/run-broker.h"
 #include "run/run-detach.h"
+#include "run/run-egress.h"
 #include "run/run-ids.h"
 #include "run/run-impl.h"
 #include "subject/subject-program.h"
@@ -202,6 +203,8 @@ static int require_programs(struct run *run, struct fault *f)
 		r = require_executable(run, "custody-call", f);
 	if (r == 0 && run->plan.broker.open)
 		r = require_executable(run, "custody-mcp", f);
+	if (r == 0 && run->plan.asked.network == PROFILE_NETWORK_ALLOW)
+		r = require_executable(run, EGRESS_PROGRAM, f);
 	return r == 0 && profile_is_fuse(&run->plan.asked) ? overlay_server_require(f) : r;
 }
 
