@@ -88,8 +88,12 @@ static void DOOR_4_malformed_questions_are_refused(void)
 		{ BYTES("\0\1\1\3\0\1\0\0\0\0\0\0" QUESTION), -EINVAL },       /* a code of an answer */
 		{ BYTES("\0\1\x29\0\0\1\0\0\0\0\0\0" QUESTION), -EOPNOTSUPP }, /* UPDATE */
 		{ BYTES("\0\1\x21\0\0\1\0\0\0\0\0\0" QUESTION), -EOPNOTSUPP }, /* NOTIFY */
-		{ BYTES(HEAD NAME "\0\x10\0\3"), -EOPNOTSUPP },		       /* CHAOS */
-		{ BYTES(HEAD NAME "\0\1\0\xff"), -EOPNOTSUPP },		       /* class ANY */
+		{ BYTES("\0\1\1\0\0\2\0\0\0\0\0\0" QUESTION), -EINVAL },       /* counted twice */
+		{ BYTES(HEAD "\x40"
+			     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\0\0\1\0\1"),
+		  -EINVAL },					/* a label of 64 bytes */
+		{ BYTES(HEAD NAME "\0\x10\0\3"), -EOPNOTSUPP }, /* CHAOS */
+		{ BYTES(HEAD NAME "\0\1\0\xff"), -EOPNOTSUPP }, /* class ANY */
 		{ BYTES(HEAD_EDNS QUESTION "\0\0\x29\x04\xd0\0\1\0\0\0\0"), -EPROTONOSUPPORT },
 		{ BYTES(HEAD_EDNS QUESTION "\0\0\x29\x04\xd0\0\0\0\0\0\1x"), -EINVAL }, /* half an option */
 		{ BYTES(HEAD_EDNS QUESTION "\0\0\x29\x04\xd0\0\0\0\0\0\4\0\1\0\1"), -EINVAL },
