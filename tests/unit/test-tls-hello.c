@@ -18,7 +18,8 @@ static void add(struct bytes *b, const void *more, size_t len)
 {
 	if (b->len + len > sizeof(b->at))
 		abort();
-	memcpy(b->at + b->len, more, len);
+	if (len > 0)
+		memcpy(b->at + b->len, more, len);
 	b->len += len;
 }
 
