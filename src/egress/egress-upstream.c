@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/fd.h"
 #include "egress/egress-impl.h"
 
 void egress_upstream_resolve(struct egress_connection *c)
@@ -34,6 +36,35 @@ static void connect_next(struct egress_connection *c)
 	egress_connection_fail(c, "connect");
 }
 
+static bool has_same_host(const struct sockaddr_storage *a, const struct sockaddr *b)
+{
+	if (a->ss_family != b->sa_family)
+		return false;
+	if (b->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
+	return memcmp(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+		      &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr,
+		      sizeof(struct in6_addr)) == 0;
+}
+
+/*
+ * A public address of this machine leads to the services that listen on all of its addresses, as 127.0.0.1 does.  The kernel takes such
+ * an address for the source, too; connecting a datagram socket sends nothing.
+ */
+static bool is_own(const struct sockaddr *a, socklen_t len)
+{
+	struct sockaddr_storage source = { 0 };
+	socklen_t size = sizeof(source);
+	_cleanup_close_ int fd = socket(a->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return true;
+	if (connect(fd, a, len) < 0)
+		return false; /* nor will the connection be made */
+	return getsockname(fd, (struct sockaddr *)&source, &size) < 0 || has_same_host(&source, a);
+}
+
 static void take_answer(struct egress_connection *c, const struct egress_answer *a)
 {
 	if (a->error) {
@@ -42,7 +73,8 @@ static void take_answer(struct egress_connection *c, const struct egress_answer 
 	}
 	for (const struct addrinfo *i = a->list; i && c->n_addresses < EGRESS_ADDRESSES_MAX; i = i->ai_next) {
 		if (i->ai_addrlen > sizeof(c->addresses[0]) ||
-		    !egress_address_fits(c->rule, i->ai_addr, i->ai_addrlen))
+		    !egress_address_fits(c->rule, i->ai_addr, i->ai_addrlen) ||
+		    (!c->rule->is_private && is_own(i->ai_addr, i->ai_addrlen)))
 			continue;
 		memcpy(&c->addresses[c->n_addresses], i->ai_addr, i->ai_addrlen);
 		c->address_len[c->n_addresses++] = i->ai_addrlen;
