@@ -3,7 +3,7 @@
 unit_tests = tests/unit/test-tap
 # base
 unit_tests += tests/unit/test-call-filter tests/unit/test-clock tests/unit/test-digest tests/unit/test-digest-two tests/unit/test-fault tests/unit/test-fd \
-	tests/unit/test-disk-usage tests/unit/test-hostname tests/unit/test-id-map tests/unit/test-host-rule tests/unit/test-local-time tests/unit/test-unit-text \
+	tests/unit/test-disk-usage tests/unit/test-hostname tests/unit/test-id-map tests/unit/test-host-rule tests/unit/test-egress-decide tests/unit/test-local-time tests/unit/test-unit-text \
 	tests/unit/test-json tests/unit/test-log tests/unit/test-net-address tests/unit/test-option tests/unit/test-path tests/unit/test-place tests/unit/test-process-detach tests/unit/test-str tests/unit/test-walk \
 	tests/unit/test-write-access
 # credential

@@ -13,7 +13,7 @@ static const char *const verdicts[] = {
 };
 
 /* clang-format off */
-/* Resolvers that answer anyone over HTTPS: through one of them every name can be asked, and data sent in names. */
+/* Public resolvers over HTTPS: through one of them every name can be asked, and data sent in names. */
 static const char *const resolvers[] = {
 	"cloudflare-dns.com", "one.one.one.one", "dns.google", "dns.google.com", "dns64.dns.google", "quad9.net", "opendns.com",
 	"doh.umbrella.com", "nextdns.io", "adguard.com", "adguard-dns.com", "cleanbrowsing.org", "controld.com", "mullvad.net",

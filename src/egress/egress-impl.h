@@ -124,9 +124,9 @@ void egress_connection_alert(struct egress_connection *c);
 /* Allowed, but not reachable. */
 void egress_connection_fail(struct egress_connection *c, const char *why);
 
-/* egress-read.c: what the client says before bytes are passed on. */
+/* egress-read.c: the client's bytes before the relay. */
 void egress_read(struct egress_connection *c);
-void egress_read_next(struct egress_connection *c);		     /* of what is in C->in */
+void egress_read_next(struct egress_connection *c);		     /* of C->in */
 bool egress_ask(struct egress_connection *c, unsigned int protocol); /* decide; false: refused */
 
 /* egress-upstream.c: resolve, vet, connect. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * custody-egress: the hosts that one session may reach.  It reads hostile bytes, so it has nothing: root becomes nobody, no
+ * custody-egress: the hosts that one session may reach.  It reads hostile bytes, so it has nothing: root becomes user 65534, no
  * capability, no new privilege, no file but its sockets.
  */
 #include <errno.h>

@@ -34,7 +34,7 @@ static void set_target(struct egress_connection *c)
 }
 
 /*
- * The head for the server, and what came of the body.  One request for each connection: so each is decided anew, whatever the server
+ * The head for the server, and the first bytes of the body.  One request for each connection: so each is decided anew, whatever the server
  * does with connections that are kept.
  */
 static void take_request(struct egress_connection *c)

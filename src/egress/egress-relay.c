@@ -21,7 +21,7 @@ void egress_relay_begin(struct egress_connection *c)
 	egress_relay_step(c);
 }
 
-/* What was read before the relay, and of plain HTTP all that is sent.  1: everything; 0: some waits; negative: broken. */
+/* Bytes that were read before the relay, and of plain HTTP the whole request.  1: everything; 0: some waits; negative: broken. */
 static int send_first(struct egress_connection *c)
 {
 	while (c->up_at < c->up.len) {
@@ -47,7 +47,7 @@ static void end_body(struct egress_connection *c)
 	c->body = NULL;
 }
 
-/* The body of the one request of this connection.  What follows it is not read. */
+/* The body of the one request of this connection.  Further bytes are not read. */
 static int send_body(struct egress_connection *c)
 {
 	int r = send_first(c);

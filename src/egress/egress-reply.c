@@ -2,7 +2,7 @@
 #include "egress/egress-impl.h"
 
 /*
- * One shape for every refusal that HTTP can carry: 403 with what was asked, the nearest rule, and what would allow it.  The id is that
+ * One shape for every refusal that HTTP can carry: 403 with host and port, the nearest rule, and the entry that would allow it.  The id is that
  * of the record.
  */
 static void put_remedy(struct jdoc *d, const struct egress_connection *c)

@@ -91,7 +91,7 @@ bool facts_has_no_ipv6_route(const char *routes)
 
 	for (const char *at = routes, *next; *at; at = next) {
 		size_t len = take_line(&at, &next);
-		/* RTF_REJECT: what has no route. */
+		/* RTF_REJECT: no route. */
 		bool rejects = strncmp(at, none, sizeof(none) - 1) == 0 && len > 141 &&
 			       strncmp(at + 131, " 00200200 ", 10) == 0;
 

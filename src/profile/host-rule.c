@@ -21,7 +21,7 @@ const char *host_protocol_name(unsigned int protocol)
 	return protocol < ARRAY_SIZE(protocols) ? protocols[protocol] : "?";
 }
 
-/* "*.", "**." or nothing: what stands before the name of the pattern. */
+/* Length of "*." or "**." before the name of the pattern, or 0. */
 static size_t prefix_of(const char *host)
 {
 	return str_starts(host, "**.") ? 3 : str_starts(host, "*.") ? 2 : 0;
