@@ -257,7 +257,7 @@ void egress_connection_start(struct egress_connection *c)
 		egress_connection_refuse(c, "address");
 		return;
 	}
-	(void)strncpy(c->name, name, sizeof(c->name) - 1);
+	memcpy(c->name, name, strlen(name) + 1);
 	if (!egress_ask(c, EGRESS_ANY_PROTOCOL))
 		return;
 	egress_read_next(c);

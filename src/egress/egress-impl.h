@@ -102,6 +102,7 @@ struct egress_server {
 	size_t n_connections;
 	uint64_t ids, refused, unrecorded;
 	char last_name[HOSTNAME_SIZE]; /* that DNS refused */
+	uint64_t looked_ns;
 };
 
 /* egress-server.c */

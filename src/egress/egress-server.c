@@ -13,7 +13,7 @@
 #define MS UINT64_C(1000000)
 #define EVENTS 256
 #define ACCEPTS 64 /* of one round */
-#define TICK_MS 500
+#define TICK_MS UINT64_C(500)
 
 /* Without interest in any event the descriptor is taken out: EPOLLHUP would be reported in each round. */
 int egress_watch_set(struct egress_server *s, struct egress_watch *w, uint32_t events)
@@ -102,6 +102,10 @@ static void on_time(struct egress_server *s)
 {
 	const uint64_t now = clock_boot_ns();
 
+	/* Not in each round: there may be a thousand. */
+	if (now < s->looked_ns + TICK_MS * MS)
+		return;
+	s->looked_ns = now;
 	for (struct egress_connection *c = s->first, *next; c; c = next) {
 		next = c->next;
 		look_at_time(c, now);
@@ -160,7 +164,7 @@ static int prepare(struct egress_server *s, struct fault *f)
 static void step(struct egress_server *s)
 {
 	struct epoll_event events[EVENTS];
-	int n = epoll_wait(s->epoll, events, EVENTS, s->first ? TICK_MS : -1);
+	int n = epoll_wait(s->epoll, events, EVENTS, s->first ? (int)TICK_MS : -1);
 
 	for (int i = 0; i < n && !s->over; i++) {
 		struct egress_watch *w = events[i].data.ptr;

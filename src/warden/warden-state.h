@@ -69,8 +69,8 @@ struct warden {
 	struct exit_facts facts;
 	bool side_over[WARDEN_SIDES]; /* the job's side is gone */
 	bool networked;
-	bool listens;		      /* the filter of the job is installed */
-	struct fault fault;	      /* why the set-up failed */
+	bool listens;	    /* the filter of the job is installed */
+	struct fault fault; /* why the set-up failed */
 };
 
 /* warden.c */

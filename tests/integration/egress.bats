@@ -207,7 +207,7 @@ start() {
 	outside "$CUSTODY" recover
 }
 
-@test "DOOR-3: nothing runs with a further device or route, or without the program" {
+@test "DOOR-3: nothing runs without the program" {
 	mkdir "$CUSTODY_HOME/libexec"
 	cp -a "$(dirname "$CUSTODY")/../libexec/custody/." "$CUSTODY_HOME/libexec/"
 	rm "$CUSTODY_HOME/libexec/custody-egress"
@@ -215,6 +215,14 @@ start() {
 	[ "$status" -eq 125 ]
 	[ -z "$output" ]
 	[[ $stderr == *custody-egress* ]]
+}
+
+@test "DOOR-3: a further command of custody exec reaches the same hosts and no other" {
+	start 'sleep 300'
+	run --separate-stderr outside "$CUSTODY" exec "$(outside "$CUSTODY" sessions --json | jq -r '[.. | .session? // .id? | strings][0]')" -- \
+		sh -c 'curl -sS --cacert ca.crt https://good.test/exec; curl -sS -m 5 https://evil.test/; echo $?'
+	[ "$status" -eq 0 ] || custody_fail "$output $stderr"
+	[ "${lines[*]}" = "world 6" ] || custody_fail "$output $stderr"
 }
 
 @test "DOOR-3: without allowed hosts no process and no route are made" {

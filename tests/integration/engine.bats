@@ -202,6 +202,16 @@ teardown() {
 	refused "git.diff"
 	nothing_left
 }
+@test "DOOR-3: a container of an engine refuses a profile with allowed hosts by name" {
+	isolated
+	mkdir -p "$CUSTODY_ROOT/etc/profiles"
+	jq -n '{schema: 1, name: "hosts", extends: "container", network: {mode: "allow", hosts: [{host: "api.example.org"}]}}' \
+		>"$CUSTODY_ROOT/etc/profiles/hosts.json"
+	try rt --profile hosts create -b "$B" x
+	refused "'network.mode' allow is not supported in a container of an engine"
+	nothing_left
+}
+
 @test "CARD-7: --profile, alias and annotation; an annotation only tightens" {
 	isolated
 	mkdir -p "$CUSTODY_ROOT/etc/profiles"
