@@ -148,9 +148,13 @@ static void answer(struct egress_connection *c, const char *why, bool failed)
 
 void egress_connection_refuse(struct egress_connection *c, const char *why)
 {
-	const struct egress_refusal r = {
-		.id = c->id, .door = c->door, .name = c->name, .port = c->port, .why = why, .rule = c->rule
-	};
+	const struct egress_refusal r = { .id = c->id,
+					  .door = c->door,
+					  .name = c->name,
+					  .port = c->port,
+					  .why = why,
+					  .rule = c->rule,
+					  .detail = c->detail };
 
 	egress_record_refusal(c->server, &r);
 	answer(c, why, false);

@@ -78,6 +78,8 @@ struct egress_connection {
 	struct strbuf up; /* to the upstream, before the flow */
 	size_t up_at;
 	struct http_head head;
+	const char *detail; /* of a refusal: static text; NULL: none */
+	bool has_ech;
 	struct http_body *body; /* plain HTTP: NULL once the request is complete, or for other protocols */
 	bool is_http, is_recorded, is_dead;
 	struct egress_flow sent, received;
@@ -168,7 +170,8 @@ struct egress_refusal {
 	const char *name, *why;
 	uint16_t port; /* 0: none */
 	const struct host_rule *rule;
-	const char *said; /* another name that the client gave; NULL: none */
+	const char *said;   /* another name that the client gave; NULL: none */
+	const char *detail; /* the fault of a request or a hello; NULL: none */
 };
 void egress_record_refusal(struct egress_server *s, const struct egress_refusal *r);
 void egress_record_connect(struct egress_connection *c);

@@ -51,6 +51,7 @@ static void take_request(struct egress_connection *c)
 	}
 	http_body_init(c->body, &c->head);
 	if (http_body_take(c->body, c->in.text, c->in.len, &used) == HTTP_BODY_BAD) {
+		c->detail = c->body->why;
 		egress_connection_refuse(c, "request");
 		return;
 	}
@@ -99,6 +100,7 @@ static bool read_head(struct egress_connection *c)
 	case HTTP_HEAD_MORE:
 		return true;
 	case HTTP_HEAD_BAD:
+		c->detail = c->head.why;
 		egress_connection_refuse(c, "request");
 		return false;
 	case HTTP_HEAD_DONE:
@@ -133,6 +135,7 @@ static bool read_hello(struct egress_connection *c)
 	case TLS_HELLO_MORE:
 		return true;
 	case TLS_HELLO_BAD:
+		c->detail = h.why;
 		egress_connection_refuse(c, "tls");
 		return false;
 	case TLS_HELLO_DONE:
@@ -142,6 +145,7 @@ static bool read_hello(struct egress_connection *c)
 		refuse_name(c, h.name);
 		return false;
 	}
+	c->has_ech = h.has_ech;
 	strbuf_add(&c->up, c->in.text, c->in.len);
 	c->in.len = 0;
 	if (c->upstream.fd >= 0)

@@ -76,6 +76,8 @@ void egress_record_refusal(struct egress_server *s, const struct egress_refusal 
 	put_rule(d, r->rule);
 	if (r->said)
 		jdoc_set_string(d, "said", r->said);
+	if (r->detail)
+		jdoc_set_string(d, "detail", r->detail);
 	send_record(s, "net.refused", "denied", d);
 }
 
@@ -97,6 +99,9 @@ void egress_record_connect(struct egress_connection *c)
 
 	put_rule(d, c->rule);
 	put_address(d, c);
+	/* Another name may be hidden, or the client only looks as if: only the server can tell. */
+	if (c->has_ech)
+		jdoc_set_bool(d, "ech", true);
 	c->is_recorded = true;
 	send_record(c->server, "net.connect", "ok", d);
 }

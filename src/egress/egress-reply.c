@@ -34,6 +34,8 @@ void egress_reply_refusal(struct egress_connection *c, const char *why, bool fai
 	jdoc_set_string(d, "error", failed ? "custody: not reachable" : "custody: refused");
 	jdoc_set_string(d, "id", id);
 	jdoc_set_string(d, "reason", why);
+	if (c->detail)
+		jdoc_set_string(d, "detail", c->detail);
 	jdoc_set(d, "rule", rule ? jdoc_new_string(rule) : jdoc_new_null());
 	jdoc_set(d, "host", *c->name ? jdoc_new_string(c->name) : jdoc_new_null());
 	jdoc_set_int(d, "port", c->port);

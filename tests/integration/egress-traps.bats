@@ -220,6 +220,8 @@ got() {
 	got 'made 10000' 'made 2000' 'made 2000' 'made 2000' 'HTTP/1.1 200 OK' 'HTTP/1.1 200 OK'
 	assert_reason exited
 	[ "$(world_saw '.event == "request"' | wc -l)" -eq 2 ]
+	# They were refused, not only too many for the limits of the process.
+	grep -q '"refused":"connections"' "$CUSTODY_ROOT"/sandbox/sessions/*/audit.ndjson
 }
 
 @test "DOOR-3: names under a wildcard without end leave the known ones alone" {
@@ -228,4 +230,18 @@ got() {
 	[ "${lines[0]}" = 'HTTP/1.1 200 OK' ] && [ "${lines[2]}" = 'HTTP/1.1 200 OK' ]
 	[[ ${lines[1]} =~ ^0:1[0-9]*\ 2:[0-9]+$ ]] || custody_fail "no end of addresses"
 	assert_reason exited
+}
+
+@test "DOOR-5: a hello that may hide another name is marked in its record" {
+	trap_run 't hello good.test 65037; t hello good.test 21; t hello good.test 0'
+	[ "${lines[2]}" = alert ]
+	jq -r 'select(.k == "net.connect") | .d.ech' "$CUSTODY_ROOT"/sandbox/sessions/*/audit.ndjson >"$CUSTODY_HOME/ech"
+	[ "$(paste -sd' ' "$CUSTODY_HOME/ech")" = 'true null' ] || custody_fail "$(cat "$CUSTODY_HOME/ech")"
+}
+
+@test "DOOR-5: a refused request names its fault, in the reply and in the record" {
+	trap_run 'printf "GET / HTTP/1.1\r\nHost: plain.test\r\nHost: plain.test\r\n\r\n" | t all plain.test 80'
+	[ "$(tail -n 1 <<<"$output" | jq -r .detail)" = 'two Host fields' ]
+	grep -q '"detail":"two Host fields"' "$CUSTODY_ROOT"/sandbox/sessions/*/audit.ndjson
+	world_is_silent
 }

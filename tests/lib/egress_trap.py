@@ -6,6 +6,8 @@ dns NAME [TYPE [tcp]]      code and addresses of a question to the stub
 ask ADDRESS NAME           the same to another resolver
 tls NAME SNI [ADDRESS]     a request over TLS; SNI "-": none
 raw HOST PORT              sends stdin, prints the first line that comes, or how the connection ended
+all HOST PORT              sends stdin, prints everything that comes
+hello NAME TYPE            a ClientHello with an extension of this type more; 0: a second name
 keep HOST PORT             sends stdin, prints every line that starts with HTTP/
 open FAMILY ADDRESS PORT   connects only
 udp ADDRESS PORT           sends one datagram
@@ -104,6 +106,25 @@ def keep(host, port):
             print(line.decode("latin-1").strip())
 
 
+def all_(host, port):
+    conn = connect(host, port)
+    conn.sendall(sys.stdin.buffer.read())
+    sys.stdout.write(received(conn).decode("latin-1"))
+
+
+def vector(size, data):
+    return len(data).to_bytes(size, "big") + data
+
+
+def hello(name, kind):
+    server = struct.pack(">H", 0) + vector(2, vector(2, b"\0" + vector(2, name.encode())))
+    more = server if kind == "0" else struct.pack(">H", int(kind)) + vector(2, b"\0")
+    body = b"\3\3" + bytes(32) + b"\0" + vector(2, b"\x13\x01") + vector(1, b"\0") + vector(2, server + more)
+    conn = connect(name, 443)
+    conn.sendall(b"\x16\3\1" + vector(2, b"\1" + vector(3, body)))
+    print("alert" if received(conn)[:1] == b"\x15" else "closed")
+
+
 def open_(family, address, port):
     sock = socket.socket(getattr(socket, "AF_" + family), socket.SOCK_STREAM)
     sock.settimeout(WAIT_S)
@@ -167,6 +188,8 @@ COMMANDS = {
     "ask": ask,
     "tls": tls,
     "raw": raw,
+    "all": all_,
+    "hello": hello,
     "keep": keep,
     "open": open_,
     "udp": udp,
