@@ -13,7 +13,7 @@
 #include "egress/http-body.h"
 
 /* Private to the program custody-egress: one thread with epoll, and threads that only resolve names. */
-#define EGRESS_CONNECTIONS_MAX 1024
+#define EGRESS_CONNECTIONS_MAX 1024 /* fewer where the limit of open files is low */
 #define EGRESS_NAMES_MAX 16384
 #define EGRESS_REFUSALS_RECORDED 256
 #define EGRESS_ADDRESSES_MAX 8
@@ -101,7 +101,7 @@ struct egress_server {
 	struct dns_pool *pool;
 	struct egress_resolver *resolver;
 	struct egress_connection *first, *dead;
-	size_t n_connections;
+	size_t n_connections, connections_max;
 	uint64_t ids, refused, unrecorded;
 	char last_name[HOSTNAME_SIZE]; /* that DNS refused */
 	uint64_t looked_ns;

@@ -21,7 +21,9 @@
 #include "egress/egress-impl.h"
 
 #define NOBODY 65534
-#define FILES 8192
+#define FILES_OTHER 128 /* listeners, resolver */
+#define FILES_EACH 6	/* of a connection: two sockets, two pipes */
+#define FILES (FILES_OTHER + FILES_EACH * EGRESS_CONNECTIONS_MAX)
 
 static int drop_root(struct fault *f)
 {
@@ -37,12 +39,28 @@ static int drop_root(struct fault *f)
 	return 0;
 }
 
+/* With none left, accept() would fail at once, again and again. */
+static int raise_files(struct egress_server *s, struct fault *f)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return fault_errno(f, errno, "limit of open files");
+	files.rlim_cur = files.rlim_max < FILES ? files.rlim_max : FILES;
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+		return fault_errno(f, errno, "limit of open files");
+	if (files.rlim_cur < FILES_OTHER + FILES_EACH)
+		return fault_set(f, EMFILE, "%d open files are needed: raise the limit (ulimit -n %d)", FILES,
+				 FILES);
+	s->connections_max = (files.rlim_cur - FILES_OTHER) / FILES_EACH;
+	return 0;
+}
+
 static int drop_power(struct fault *f)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	const struct __user_cap_data_struct none[2] = { 0 };
 	const struct rlimit core = { 0 };
-	struct rlimit files;
 	int r = drop_root(f);
 
 	if (r < 0)
@@ -55,10 +73,6 @@ static int drop_power(struct fault *f)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return fault_errno(f, errno, "follow the supervisor");
 	(void)setrlimit(RLIMIT_CORE, &core);
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max < FILES ? files.rlim_max : FILES;
-		(void)setrlimit(RLIMIT_NOFILE, &files);
-	}
 	return 0;
 }
 
@@ -77,6 +91,8 @@ int main(void)
 	}
 	process_ignore_sigpipe();
 	r = drop_power(&f);
+	if (r == 0)
+		r = raise_files(&s, &f);
 	if (r == 0)
 		r = egress_config_read(EGRESS_CONFIG_FD, &s.config, &f);
 	(void)fd_close(EGRESS_CONFIG_FD);

@@ -14,6 +14,7 @@
  * allowed it.
  */
 #define THREADS_MAX 8
+#define QUESTIONS_MAX EGRESS_CONNECTIONS_MAX /* that wait, also for clients that have gone */
 #define STACK ((size_t)512 * 1024)
 
 struct question {
@@ -26,7 +27,7 @@ struct egress_resolver {
 	pthread_mutex_t lock;
 	pthread_cond_t asked;
 	struct question *questions, **last, *answers;
-	size_t threads, idle;
+	size_t n_questions, threads, idle;
 	int event;
 };
 
@@ -41,6 +42,7 @@ static struct question *take_question(struct egress_resolver *r)
 	r->idle--;
 	q = r->questions;
 	r->questions = q->next;
+	r->n_questions--;
 	if (!r->questions)
 		r->last = &r->questions;
 	(void)pthread_mutex_unlock(&r->lock);
@@ -116,9 +118,14 @@ int egress_resolver_ask(struct egress_resolver *r, uint64_t id, const char *name
 	(void)pthread_mutex_lock(&r->lock);
 	if (r->idle == 0 && r->threads < THREADS_MAX)
 		e = add_thread(r);
-	if (r->threads > 0) {
+	/* A server that does not answer must not let them grow without bound. */
+	if (r->n_questions >= QUESTIONS_MAX) {
+		free(q);
+		e = -EBUSY;
+	} else if (r->threads > 0) {
 		*r->last = q;
 		r->last = &q->next;
+		r->n_questions++;
 		(void)pthread_cond_signal(&r->asked);
 		e = 0;
 	} else {

@@ -63,7 +63,7 @@ static void on_listener(struct egress_server *s, void *arg, uint32_t events)
 
 		if (fd < 0)
 			return;
-		if (s->n_connections >= EGRESS_CONNECTIONS_MAX)
+		if (s->n_connections >= s->connections_max)
 			refuse_more(s, fd);
 		else if (which == EGRESS_LISTEN_DNS_TCP)
 			egress_connection_open(s, fd, EGRESS_QUESTION, EGRESS_DOOR_DNS);

@@ -41,10 +41,11 @@ hosts() {
 		enforce: {optional: ["memory-limit", "pids-limit", "cpu-limit"]}}')"
 }
 
-# trap_run SCRIPT: in the sandbox; `t` is egress_trap.py.
+# trap_run SCRIPT: in the sandbox; `t` is egress_trap.py.  FILES: limit of open files.
 trap_run() {
 	local file=$CUSTODY_HOME/results/traps.json
-	run --separate-stderr nsenter -t "$WORLD_HOST" -n -m --wd="$CUSTODY_HOME/work" "$CUSTODY" run --result "$file" \
+	run --separate-stderr ${FILES:+prlimit "--nofile=$FILES"} \
+		nsenter -t "$WORLD_HOST" -n -m --wd="$CUSTODY_HOME/work" "$CUSTODY" run --result "$file" \
 		--profile "$PROFILE" -- sh -c 't() { python3 -B egress_trap.py "$@"; }
 '"$1"
 	CUSTODY_RESULT=$(cat "$file" 2>/dev/null) || true
@@ -222,6 +223,16 @@ got() {
 	[ "$(world_saw '.event == "request"' | wc -l)" -eq 2 ]
 	# They were refused, not only too many for the limits of the process.
 	grep -q '"refused":"connections"' "$CUSTODY_ROOT"/sandbox/sessions/*/audit.ndjson
+}
+
+@test "DOOR-3: with few open files more connections are refused, and with too few nothing starts" {
+	FILES=160 trap_run 't flood plain.test 80 20; printf "GET / HTTP/1.1\r\nHost: plain.test\r\n\r\n" | t raw plain.test 80'
+	got 'made 20' 'HTTP/1.1 200 OK'
+	[ "$(grep -c '"refused":"connections"' "$CUSTODY_ROOT"/sandbox/sessions/*/audit.ndjson)" -eq 15 ]
+	run --separate-stderr prlimit --nofile=130 nsenter -t "$WORLD_HOST" -n -m --wd="$CUSTODY_HOME/work" "$CUSTODY" run \
+		--profile "$PROFILE" -- true
+	[ "$status" -eq 125 ] && [[ $stderr == *'open files are needed: raise the limit (ulimit -n 6272)'* ]]
+	[ "$(cat "$CUSTODY_ROOT"/sandbox/ledger/*.ndjson | grep -c '"k":"session.start"')" -eq 1 ]
 }
 
 @test "DOOR-3: names under a wildcard without end leave the known ones alone" {
