@@ -48,7 +48,7 @@ unit_tests += tests/unit/test-process-keeper tests/unit/test-process-pages tests
 	tests/unit/test-inspect-place tests/unit/test-broker tests/unit/test-broker-params \
 	tests/unit/test-broker-relay
 # egress
-unit_tests += tests/unit/test-dns-message tests/unit/test-dns-pool tests/unit/test-http-body tests/unit/test-http-head tests/unit/test-http-target tests/unit/test-tls-hello
+unit_tests += tests/unit/test-dns-message tests/unit/test-dns-pool tests/unit/test-egress-confine tests/unit/test-http-body tests/unit/test-http-head tests/unit/test-http-target tests/unit/test-tls-hello
 # evidence
 unit_tests += tests/unit/test-delivery tests/unit/test-evidence tests/unit/test-evidence-config tests/unit/test-evidence-diff \
 	tests/unit/test-evidence-scope tests/unit/test-evidence-source

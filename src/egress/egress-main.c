@@ -18,6 +18,7 @@
 #include "base/exit-status.h"
 #include "base/fd.h"
 #include "base/process.h"
+#include "egress/egress-confine.h"
 #include "egress/egress-impl.h"
 
 #define NOBODY 65534
@@ -91,6 +92,8 @@ int main(void)
 	}
 	process_ignore_sigpipe();
 	r = drop_power(&f);
+	if (r == 0)
+		r = egress_confine(&f);
 	if (r == 0)
 		r = raise_files(&s, &f);
 	if (r == 0)

@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/egress/dns-message.c src/egress/dns-message.h \
 	src/egress/dns-pool.c src/egress/dns-pool.h \
 	src/egress/egress-config.c \
+	src/egress/egress-confine.c src/egress/egress-confine.h \
 	src/egress/egress-decide.c src/egress/egress-decide.h \
 	src/egress/egress-net.c src/egress/egress-net.h \
 	src/egress/egress.c src/egress/egress.h \

@@ -207,6 +207,17 @@ start() {
 	outside "$CUSTODY" recover
 }
 
+@test "DOOR-4: custody-egress gives up files and programs before it accepts a connection" {
+	run --separate-stderr outside strace -f -qq -e trace=landlock_create_ruleset,landlock_restrict_self,epoll_create1 \
+		-o "$CUSTODY_HOME/calls" "$CUSTODY" run --profile "$PROFILE" -- true
+	[ "$status" -eq 0 ]
+	grep -q 'landlock_create_ruleset(.* = -1 \(ENOSYS\|EOPNOTSUPP\)' "$CUSTODY_HOME/calls" || {
+		# Its own process: the one that makes the epoll of the server afterwards.
+		pid=$(sed -n 's/^\([0-9]*\) .*landlock_restrict_self(.* = 0$/\1/p' "$CUSTODY_HOME/calls")
+		sed -n "/^$pid .*landlock_restrict_self/,\$p" "$CUSTODY_HOME/calls" | grep -q "^$pid .*epoll_create1("
+	}
+}
+
 @test "DOOR-3: nothing runs without the program" {
 	mkdir "$CUSTODY_HOME/libexec"
 	cp -a "$(dirname "$CUSTODY")/../libexec/custody/." "$CUSTODY_HOME/libexec/"
