@@ -832,7 +832,7 @@ git_outside() {
 GIT_COMMITTER_EMAIL GIT_COMMITTER_NAME GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM GIT_CONFIG_SYSTEM GIT_DIR GIT_EDITOR GIT_LITERAL_PATHSPECS GIT_NO_LAZY_FETCH GIT_NO_REPLACE_OBJECTS \
 GIT_OPTIONAL_LOCKS GIT_PAGER GIT_PROTOCOL_FROM_USER GIT_SSH_COMMAND GIT_TERMINAL_PROMPT HOME LC_ALL PATH SSH_ASKPASS XDG_CONFIG_HOME " ]
 	grep -q '^Max data size  *2147483648' "/proc/$pid/limits"
-	grep -q '^Max core file size  *0' "/proc/$pid/limits"
+	grep -q '^Max core file size  *1 ' "/proc/$pid/limits"
 	grep -q '^NoNewPrivs:.1' "/proc/$pid/status"
 	wait_until busy_thrice
 	kill "$SERVER" && wait "$SERVER" || true
