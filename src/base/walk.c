@@ -240,7 +240,8 @@ static int fill(struct walk *w, struct walk_entry *e, enum walk_event event)
 
 	e->path = w->path.text ? w->path.text : "";
 	e->path_len = w->path.len;
-	slash = strrchr(e->path, '/');
+	/* From its end: a deep path is megabytes long, and this is done once for each name. */
+	slash = memrchr(e->path, '/', e->path_len);
 	e->name = slash ? slash + 1 : e->path;
 	return (int)event;
 }
