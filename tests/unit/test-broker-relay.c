@@ -141,6 +141,14 @@ static void ISO_12_output_with_a_value_stops_here(void)
 	CHECK(is(&o, 0, "ofine\n"));
 }
 
+/* FD is readable before the process END has ended. */
+static bool is_first(int fd, int end)
+{
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = end, .events = POLLIN } };
+
+	return poll(p, 2, 60000) > 0 && p[0].revents;
+}
+
 static void a_program_ends_with_its_call_and_so_do_its_processes(void)
 {
 	char dir[] = "/tmp/relay-XXXXXX", fifo[64], script[256], text[32] = "";
@@ -153,9 +161,10 @@ static void a_program_ends_with_its_call_and_so_do_its_processes(void)
 		return;
 	CHECK(mkdtemp(dir) && snprintf(fifo, sizeof(fifo), "%s/fifo", dir) > 0 && mkfifo(fifo, 0600) == 0);
 	(void)snprintf(script, sizeof(script), "(setsid sleep 1000) & echo $! >%s; echo \"$A\"; wait", fifo);
-	CHECK(start(script, "A", VALUE, 100, &p));
-	fd = open(fifo, O_RDONLY | O_CLOEXEC);
-	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	/* For both directions, so that a program which does not start cannot make this wait. */
+	fd = open(fifo, O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0 && start(script, "A", VALUE, 100, &p));
+	CHECK(is_first(fd, p.pidfd) && read(fd, text, sizeof(text) - 1) > 0);
 	text[strcspn(text, "\n")] = '\0';
 	CHECK(str_to_u64(text, &pid) == 0 && pid > 1 && kill((pid_t)pid, 0) == 0);
 	broker_process_kill(&p);
