@@ -66,7 +66,7 @@ unit_tests += tests/unit/test-bundle tests/unit/test-bundle-subject tests/unit/t
 # run, doctor, cli
 unit_tests += tests/unit/test-dispatch tests/unit/test-doctor tests/unit/test-run-ledger tests/unit/test-run-options
 
-noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h tests/unit/engine-tight.h tests/unit/engine-exec-tight.h tests/unit/container-fixture.h \
+noinst_HEADERS = tests/fuzz/ledger-fix.h tests/lib/init-peer.h tests/unit/approval-fixture.h tests/unit/bpf-judge.h tests/unit/child.h tests/unit/engine-fixture.h tests/unit/engine-tight.h tests/unit/engine-tight-filter.h tests/unit/engine-exec-tight.h tests/unit/container-fixture.h \
 	tests/unit/ledger-fixture.h tests/unit/openat2.h tests/unit/overlay-files.h tests/unit/overlay-fixture.h tests/unit/overlay-play.h tests/unit/policy-fixture.h \
 	tests/unit/profile-fixture.h tests/unit/subject-fixture.h tests/unit/tap.h tests/unit/unprivileged.h tests/unit/thread-fixture.h tests/unit/tree-fixture.h
 
