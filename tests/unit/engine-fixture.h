@@ -33,6 +33,17 @@ static const struct profile_vars engine_vars = {
 	.cwd = "/srv/project", .home = "/home/ann", .user = "ann", .session = "s", .uid = 1000
 };
 
+/*
+ * What engines send on this machine.  The recordings were made on x86_64, whose names no other machine accepts: without this their
+ * filters would be tested there only.
+ */
+#define ENGINE_RECORDED_ARCHITECTURES "\"SCMP_ARCH_X86_64\",\"SCMP_ARCH_X86\",\"SCMP_ARCH_X32\""
+#ifdef __aarch64__
+#define ENGINE_ARCHITECTURES "\"SCMP_ARCH_AARCH64\",\"SCMP_ARCH_ARM\""
+#else
+#define ENGINE_ARCHITECTURES ENGINE_RECORDED_ARCHITECTURES
+#endif
+
 static inline char *engine_file(const char *name, size_t *ret_len)
 {
 	const char *srcdir = getenv("SRCDIR");
@@ -49,6 +60,26 @@ static inline char *engine_file(const char *name, size_t *ret_len)
 		(void)close(fd);
 	*ret_len = t.len;
 	return fd < 0 ? NULL : strbuf_take(&t);
+}
+
+/* A recording of tests/data/engine, as if it was made on this machine. */
+static inline char *engine_recording(const char *name)
+{
+	_cleanup_strbuf_ struct strbuf t = { 0 };
+	_cleanup_free_ char *text = NULL;
+	char path[128];
+	const char *at;
+	size_t len;
+
+	(void)snprintf(path, sizeof(path), "tests/data/engine/%s.json", name);
+	text = engine_file(path, &len);
+	at = text ? strstr(text, ENGINE_RECORDED_ARCHITECTURES) : NULL;
+	if (!at)
+		return TAKE_PTR(text);
+	strbuf_add(&t, text, (size_t)(at - text));
+	strbuf_puts(&t, ENGINE_ARCHITECTURES);
+	strbuf_puts(&t, at + strlen(ENGINE_RECORDED_ARCHITECTURES));
+	return strbuf_take(&t);
 }
 
 static inline struct profile *engine_profile(const char *text)

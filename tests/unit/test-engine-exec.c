@@ -23,12 +23,8 @@ static struct jdoc *json(const char *text)
 /* The process of a recording, merged as create does it, into X. */
 static const struct jdoc *container(struct engine_fixture *x, const char *recording)
 {
-	_cleanup_free_ char *text = NULL;
-	char path[128];
-	size_t len;
+	_cleanup_free_ char *text = engine_recording(recording);
 
-	(void)snprintf(path, sizeof(path), "tests/data/engine/%s.json", recording);
-	text = engine_file(path, &len);
 	if (!text || engine_try(x, text) < 0) {
 		printf("# %s: %s\n", recording, fault_text(&x->f));
 		return NULL;
