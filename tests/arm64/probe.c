@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +120,16 @@ static bool can_trace(void)
 	return kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid;
 }
 
+/* Memory of a process by its number, here of this one. */
+static bool can_read_memory(void)
+{
+	static const char there = 'x';
+	char here = 0;
+	const struct iovec to = { &here, 1 }, from = { (void *)(uintptr_t)&there, 1 };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 && here == there;
+}
+
 /*
  * /proc/PID/stat of the process itself is the kernel's.  An emulator that writes it gives a child the start time of its parent,
  * and most fields are 0: the process group tells.
@@ -195,6 +206,7 @@ static const struct { const char *id; bool (*has)(void); } capabilities[] = {
 	{ "emulator-dontdump", can_exclude_from_dumps },
 	{ "emulator-subreaper", can_adopt },
 	{ "emulator-statx-mount", can_tell_mounts },
+	{ "emulator-process-vm", can_read_memory },
 };
 /* clang-format on */
 
