@@ -32,12 +32,6 @@ killed() {
 	ended_as signaled 137
 	is 9 "$(last session.end .d.signal)"
 }
-keeps_status() { # the kernel
-	"$CUSTODY" doctor --engine podman --json | jq -e '.checks[] | select(.id == "ENGINE-EXIT-STATUS") | .text | test("kernel keeps")'
-}
-ended_command() { # N
-	[ "$(records exec.end)" -eq "$1" ]
-}
 gone() { # NAME
 	[ -z "$("$ENGINE" ps -aq --filter "name=^$1$")" ]
 }
@@ -62,35 +56,6 @@ not_kept() { # FILE
 	done
 	is null "$(last session.end .d.signal)"
 	is 3 "$(records session.end)"
-}
-@test "CARD-5: GOV-15: kernels before Linux 6.15: the same statuses and signals, of commands as well (sample)" {
-	# docker's shim is started by its daemon: run-engine.sh with NO_PIDFD_EXIT=1.
-	[ "$ENGINE" = podman ] || skip 'missing: podman'
-	local i old_podman=(podman)
-	if keeps_status; then
-		cc -O1 -o "$SUITE/no-pidfd-exit" "$HERE/../lib/no-pidfd-exit.c"
-		old_podman=("$SUITE/no-pidfd-exit" podman)
-	fi
-	judges '"rules":[{"effect":"allow","profile":"container"}],"exec":"allow"'
-	for i in 1 2 3 4 5; do
-		run "${old_podman[@]}" run --rm box sh -c "exit $i"
-		is "$i" "$status"
-		ended_as exited "$i"
-		is wait "$(last session.end .d.source)"
-	done
-	"${old_podman[@]}" run -d --name one box sh -c 'echo ready; exec sleep 100'
-	until_ok said one ready
-	for i in 1 2 3 4 5; do
-		run "${old_podman[@]}" exec one sh -c "exit $i"
-		is "$i" "$status"
-		until_ok ended_command "$i"
-		is "$i wait" "$(last exec.end '"\(.d.code) \(.d.source)"')"
-	done
-	"${old_podman[@]}" kill one
-	is 137 "$("${old_podman[@]}" wait one)"
-	podman rm one
-	ended_as signaled 137
-	is '9 wait' "$(last session.end '"\(.d.signal) \(.d.source)"')"
 }
 @test "CARD-5: ISO-5: a crash in the image's tree keeps what changed; a killed one keeps all of it (sample)" {
 	crash 3 'echo new >new; ln -s /etc/passwd link; exit 3' -w /data

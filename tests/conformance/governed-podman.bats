@@ -16,7 +16,41 @@ teardown() {
 mark() { # [OPTION...]
 	run podman run --rm -v "$SUITE/volume:/volume" "$@" box sh -c 'echo ran >>/volume/mark'
 }
+keeps_status() { # the kernel
+	"$CUSTODY" doctor --engine podman --json | jq -e '.checks[] | select(.id == "ENGINE-EXIT-STATUS") | .text | test("kernel keeps")'
+}
+ended_command() { # N
+	[ "$(records exec.end)" -eq "$1" ]
+}
 
+@test "CARD-5: GOV-15: kernels before Linux 6.15: the same statuses and signals, of commands as well (sample)" {
+	# docker's shim is started by its daemon: run-engine.sh with NO_PIDFD_EXIT=1.
+	local i old_podman=(podman)
+	if keeps_status; then
+		cc -O1 -o "$SUITE/no-pidfd-exit" "$HERE/../lib/no-pidfd-exit.c"
+		old_podman=("$SUITE/no-pidfd-exit" podman)
+	fi
+	judges '"rules":[{"effect":"allow","profile":"container"}],"exec":"allow"'
+	for i in 1 2 3 4 5; do
+		run "${old_podman[@]}" run --rm box sh -c "exit $i"
+		is "$i" "$status"
+		ended_as exited "$i"
+		is wait "$(last session.end .d.source)"
+	done
+	"${old_podman[@]}" run -d --name one box sh -c 'echo ready; exec sleep 100'
+	until_ok said one ready
+	for i in 1 2 3 4 5; do
+		run "${old_podman[@]}" exec one sh -c "exit $i"
+		is "$i" "$status"
+		until_ok ended_command "$i"
+		is "$i wait" "$(last exec.end '"\(.d.code) \(.d.source)"')"
+	done
+	"${old_podman[@]}" kill one
+	is 137 "$("${old_podman[@]}" wait one)"
+	podman rm one
+	ended_as signaled 137
+	is '9 wait' "$(last session.end '"\(.d.signal) \(.d.source)"')"
+}
 @test "GOV-15: annotations that hand libcrun another program, filter or file are refused by name (sample)" {
 	local name
 	for name in run.oci.seccomp_bpf_data run.oci.hooks.stderr run.oci.handler run.oci.keep_original_groups module.wasm.image/variant \
