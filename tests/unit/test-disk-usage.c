@@ -55,6 +55,13 @@ static void a_file_of_two_trees_counts_once(void)
 	CHECK(two.bytes < SIZE && is_about(two.shared, SIZE) && two.entries == 5);
 }
 
+static uint64_t bytes_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+}
+
 static void many_files_with_two_names_are_told_apart(void)
 {
 	enum { FILES = 3000 };
@@ -75,8 +82,8 @@ static void many_files_with_two_names_are_told_apart(void)
 	CHECK(ok && disk_usage_new(&u, NULL) == 0 && disk_usage_measure(u, c, &one, NULL) == 0);
 	CHECK(disk_usage_measure(u, d, &two, NULL) == 0);
 	CHECK(one.entries == FILES + 1 && one.shared == 0 && two.shared > 0);
-	/* The directories alone. */
-	CHECK(two.bytes < one.bytes && two.bytes + two.shared == one.bytes);
+	/* The directories alone.  They may differ: a fragmented one has a block more for its extents. */
+	CHECK(two.bytes < one.bytes && two.bytes == bytes_of(d) && two.shared + bytes_of(c) == one.bytes);
 }
 
 static void start(void)
